@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -34,9 +35,6 @@ extern int renameat2(
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1
 #endif
-
-// asm-generic/mman-common.h, since Linux 5.14; not in every glibc's header.
-static const int csystem_MADV_POPULATE_WRITE = 23;
 
 static inline int csystem_openat(int directory, const char *name, int flags, mode_t mode) {
   return openat(directory, name, flags, mode);
@@ -97,6 +95,15 @@ static inline long csystem_file_system_magic(int descriptor) {
 // prctl with one argument; the other arguments are zero.
 static inline int csystem_prctl(int option, unsigned long argument) {
   return prctl(option, argument, 0UL, 0UL, 0UL);
+}
+
+// Overwrites what the calls just made have left on the stack, and in the registers through which memcpy moves a key:
+// those get to the stack as well, when the dynamic linker binds the next function.
+__attribute__((noinline)) static void csystem_wipe_traces(void) {
+  volatile unsigned char used[32768];
+  for (size_t index = 0; index < sizeof used; index++) used[index] = 0;
+  void *(*volatile copy)(void *, const void *, size_t) = memcpy;
+  for (size_t count = 16; count <= 256; count *= 2) copy((void *)used, (const void *)(used + 512), count);
 }
 
 enum {

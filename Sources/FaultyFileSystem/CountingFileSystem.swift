@@ -118,10 +118,6 @@ package final class CountingFileSystem: FileSystem {
     return try base.write(descriptor, bytes, at: offset)
   }
 
-  package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? {
-    base.map(descriptor, byteCount: byteCount)
-  }
-
   package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) {
     count(.synchronize)
     try base.synchronize(descriptor)

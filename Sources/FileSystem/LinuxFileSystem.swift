@@ -11,16 +11,11 @@ package struct LinuxFileSystem: FileSystem {
 
   /// Makes the file system, for the effective user.
   ///
-  /// From the first one on the process ignores SIGXFSZ, unless it handles that signal: a file that would grow beyond the
-  /// process's limit is an error of the write, like a full disk, and not the end of the program.
+  /// A file that would grow beyond the process's limit is an error of the write, like a full disk; no handler of the
+  /// program's changes for that.
   package init() {
-    Self.ignoreFileSizeSignal
     currentUser = geteuid()
   }
-
-  private static let ignoreFileSizeSignal: Void = {
-    if let handler = signal(SIGXFSZ, SIG_IGN) { signal(SIGXFSZ, handler) }
-  }()
 
   // MARK: Directories
 
@@ -147,19 +142,10 @@ package struct LinuxFileSystem: FileSystem {
     _ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64
   ) throws(FileSystemError) -> Int {
     let count = unsafe bytes.withUnsafeBytes { bytes in
-      unsafe pwrite(descriptor.rawValue, bytes.baseAddress, bytes.count, off_t(offset))
+      withoutFileSizeSignal { unsafe pwrite(descriptor.rawValue, bytes.baseAddress, bytes.count, off_t(offset)) }
     }
     guard count >= 0 else { throw FileSystemError(lastCode, .write) }
     return count
-  }
-
-  package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? {
-    let start = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.rawValue, 0)
-    guard let start = unsafe start, unsafe start != MAP_FAILED else { return nil }
-    let mapping = unsafe FileMapping(start: start, byteCount: byteCount)
-    // The page is made writable now, where that can fail with an error; kernels before 5.14 can't.
-    guard unsafe madvise(start, byteCount, csystem_MADV_POPULATE_WRITE) == 0 else { return nil }
-    return mapping
   }
 
   package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) {
@@ -171,11 +157,12 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
-    try check(csystem_fallocate(descriptor.rawValue, 0, 0, off_t(length)), .allocate)
+    try check(
+      withoutFileSizeSignal { csystem_fallocate(descriptor.rawValue, 0, 0, off_t(length)) }, .allocate)
   }
 
   package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    try check(ftruncate(descriptor.rawValue, off_t(length)), .truncate)
+    try check(withoutFileSizeSignal { ftruncate(descriptor.rawValue, off_t(length)) }, .truncate)
   }
 
   // MARK: Status
@@ -204,7 +191,6 @@ package struct LinuxFileSystem: FileSystem {
     let magic = csystem_file_system_magic(descriptor.rawValue)
     guard magic != -1 else { throw FileSystemError(lastCode, .volumeKind) }
     let number = UInt32(truncatingIfNeeded: magic)
-    if overwritingMagics.contains(number) { return .overwriting }
     return networkMagics.contains(number) ? .network : .local
   }
 
@@ -212,7 +198,10 @@ package struct LinuxFileSystem: FileSystem {
 
   package func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool {
     let operation = mode == .exclusive ? LOCK_EX : LOCK_SH
-    if csystem_flock(descriptor.rawValue, operation | LOCK_NB) == 0 { return true }
+    if csystem_flock(descriptor.rawValue, operation | LOCK_NB) == 0 {
+      ForkedLocks.add(descriptor.rawValue)
+      return true
+    }
     if errno == EWOULDBLOCK { return false }
     throw FileSystemError(lastCode, .lock)
   }
@@ -229,13 +218,15 @@ package struct LinuxFileSystem: FileSystem {
       guard fields.count > 5, fields[1] == "FLOCK", fields[3] == "WRITE", fields[5].hasSuffix(":\(inode)") else {
         return nil
       }
-      return Int32(fields[4]).flatMap { $0 > 0 ? $0 : nil }
+      // A process that has ended is no answer: one that it has started has its lock.
+      return Int32(fields[4]).flatMap { $0 > 0 && (kill($0, 0) == 0 || errno != ESRCH) ? $0 : nil }
     }
     return holders.count == 1 ? holders[0] : nil
   }
 
   package func unlock(_ descriptor: Descriptor) throws(FileSystemError) {
     try check(csystem_flock(descriptor.rawValue, LOCK_UN), .unlock)
+    ForkedLocks.remove(descriptor.rawValue)
   }
 
   package func pause(for duration: Duration) {
@@ -265,6 +256,7 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func close(_ descriptor: Descriptor) {
+    ForkedLocks.remove(descriptor.rawValue)
     _ = Glibc.close(descriptor.rawValue)
   }
 
@@ -363,13 +355,6 @@ private let networkMagics: [UInt32] = [
   0x6573_5546,  // FUSE
   0x0bd0_0bd0,  // LUSTRE
   0x4750_4653,  // GPFS
-]
-
-/// Magic numbers of file systems that overwrite a block where it lies.
-private let overwritingMagics: [UInt32] = [
-  0xef53,  // EXT4_SUPER_MAGIC, ext2 and ext3 too
-  0x5846_5342,  // XFS_SUPER_MAGIC
-  0x0102_1994,  // TMPFS_MAGIC
 ]
 
 extension FileStatus {

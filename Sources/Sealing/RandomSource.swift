@@ -36,12 +36,17 @@ package struct SystemRandom: RandomSource {
   }
 }
 
+extension UnsafeMutableRawBufferPointer {
+  /// Overwrites the memory in a way that no compiler leaves out.
+  package func wipe() {
+    if let start = baseAddress { unsafe OPENSSL_cleanse(start, count) }
+  }
+}
+
 extension [UInt8] {
   /// Overwrites the bytes in a way that no compiler leaves out; only the array's own copy, if others have one.
   package mutating func wipe() {
-    unsafe withUnsafeMutableBytes { bytes in
-      if let start = bytes.baseAddress { unsafe OPENSSL_cleanse(start, bytes.count) }
-    }
+    unsafe withUnsafeMutableBytes { bytes in unsafe bytes.wipe() }
   }
 
   /// Lends the storage to something that fills it and throws our errors.

@@ -139,6 +139,57 @@ import Testing
     }
   }
 
+  @Test func `the program's own handler of that limit stays, is not called, and so do its children's`() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGXFSZ) { _ in _exit(9) }
+      let files = LinuxFileSystem()
+      let path = NSTemporaryDirectory() + "limit-\(UUID().uuidString)"
+      precondition(unsafe mkdir(path, 0o700) == 0)
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      let file = try files.openFile("a", in: files.openDirectory(atPath: path), [.write, .create, .exclusive])
+      var (size, former) = (sigset_t(), sigset_t())
+      unsafe sigemptyset(&size)
+      unsafe sigaddset(&size, SIGXFSZ)
+      unsafe pthread_sigmask(SIG_UNBLOCK, &size, nil)
+      var limit = rlimit(rlim_cur: 1000, rlim_max: rlim_t.max)
+      precondition(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      try #require(throws: FileSystemError.self) { try unsafe files.writeAll(file, [1].span.bytes, at: 1000) }
+      unsafe pthread_sigmask(SIG_BLOCK, nil, &former)
+      precondition(unsafe sigismember(&former, SIGXFSZ) == 0, "the signal comes through to this thread again")
+      limit.rlim_cur = rlim_t.max
+      precondition(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      let handler = signal(SIGXFSZ, SIG_DFL)
+      precondition(unsafe handler != nil && unsafeBitCast(handler, to: Int.self) > 1, "the handler is the program's")
+    }
+  }
+
+  @Test func `a forked child keeps no lock of its parent, whose descriptors stay its own`() async {
+    await #expect(processExitsWith: .success) {
+      let files = LinuxFileSystem()
+      let path = NSTemporaryDirectory() + "fork-\(UUID().uuidString)"
+      precondition(unsafe mkdir(path, 0o700) == 0)
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      let directory = try files.openDirectory(atPath: path)
+      let lock = try files.openFile("lock", in: directory, [.write, .create])
+      try #require(try files.tryLock(lock, .exclusive))
+      let fork = unsafe unsafeBitCast(
+        dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"), to: (@convention(c) () -> pid_t).self)
+      let child = fork()
+      if child == 0 {
+        while true { pause() }
+      }
+      defer {
+        kill(child, SIGKILL)
+        _ = waitpid(child, nil, 0)
+      }
+      let other = try files.openFile("lock", in: directory, .write)
+      try #require(try !files.tryLock(other, .exclusive), "the parent has it")
+      precondition(files.lockHolder(of: other) == getpid())
+      files.close(lock)
+      try #require(try files.tryLock(other, .exclusive), "the child has kept it")
+    }
+  }
+
   @Test func `reserved space is zero, and reserving never makes a file shorter`() throws {
     try withDirectory { directory, _ in
       try make("a", [1, 2, 3], in: directory)
@@ -169,35 +220,6 @@ import Testing
       files.close(one)
       #expect(try files.tryLock(two, .exclusive))
     }
-  }
-
-  @Test func `what is stored in a mapped file is in the file, and nothing else of it changes`() throws {
-    try withDirectory { directory, _ in
-      try make("file", Array(1...80), in: directory)
-      let file = try files.openFile("file", in: directory, .write)
-      defer { files.close(file) }
-      var mapping = files.map(file, byteCount: 64)
-      let stored = [UInt8](repeating: 9, count: 70)
-      try unsafe #require(mapping).store(stored.span.bytes)
-      #expect(try read("file", in: directory) == Array(repeating: 9, count: 64) + Array(65...80))
-      mapping = nil
-      #expect(try read("file", in: directory) == Array(repeating: 9, count: 64) + Array(65...80))
-    }
-  }
-
-  @Test func `what may not be written, and what lies on no disk, is not mapped`() throws {
-    try withDirectory { directory, _ in
-      try make("file", Array(1...80), in: directory)
-      let file = try files.openFile("file", in: directory, [])
-      defer { files.close(file) }
-      #expect(files.map(file, byteCount: 64) == nil)
-    }
-    let process = try files.openDirectory(atPath: "/proc/\(getpid())")
-    defer { files.close(process) }
-    #expect(try files.volumeKind(of: process) == .local)
-    let score = try files.openFile("oom_score_adj", in: process, .write)
-    defer { files.close(score) }
-    #expect(files.map(score, byteCount: 64) == nil)
   }
 
   @Test func `the holder of a lock is the process that has it, and nobody when it is free`() async throws {
@@ -285,15 +307,6 @@ import Testing
       ]
       try #require(opened.allSatisfy { $0.rawValue > 2 && csystem_descriptor_flags($0.rawValue) & FD_CLOEXEC != 0 })
       try #require((0...2).allSatisfy { csystem_descriptor_flags($0) == -1 })
-    }
-  }
-
-  @Test func `a file without bytes is not mapped`() throws {
-    try withDirectory { directory, _ in
-      try make("file", in: directory)
-      let file = try files.openFile("file", in: directory, .write)
-      defer { files.close(file) }
-      #expect(files.map(file, byteCount: 64) == nil)
     }
   }
 

@@ -42,21 +42,23 @@ final class ClassSlot: @unchecked Sendable {
     turn.take { self.active = active }
   }
 
-  /// Forgets the keys from before the first passcode.
+  /// Wipes the keys from before the first passcode.
   func dropRetired() {
-    turn.take { retired = [] }
-  }
-
-  /// Forgets the keys; waits for whoever computes with one just now.
-  func drop() {
     turn.take {
-      active = nil
+      for key in retired { key.take() }
       retired = []
     }
   }
 
-  /// The active key, if it is in memory: for custody, which keeps it from here on.
-  var activeKey: HeldKey? { turn.take { active } }
+  /// Wipes the keys, whoever else has them; waits for whoever computes with one just now.
+  func drop() {
+    turn.take {
+      for key in retired { key.take() }
+      active?.take()
+      active = nil
+      retired = []
+    }
+  }
 
   /// Whether the keys are in memory.
   var isAvailable: Bool { turn.take { active != nil } }

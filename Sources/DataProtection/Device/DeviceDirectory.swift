@@ -43,12 +43,12 @@ final class DeviceDirectory: Sendable {
 
   /// Opens the directory and makes it, with those above it, when it isn't there.
   ///
-  /// Throws `.unsafeLocation` when it is a link, not ours, open to others, or on a network volume that was not opted
-  /// for.
+  /// Throws `.unsafeLocation` when it is a link, not ours, open to others, on a network volume that was not opted
+  /// for, or would be made in another user's home.
   static func open(
-    _ path: String, _ fileSystem: any FileSystem, options: DeviceOptions
+    _ path: String, _ fileSystem: any FileSystem, options: DeviceOptions, isInHome: Bool = false
   ) throws(ProtectionError) -> DeviceDirectory {
-    let descriptor = try openOrMake(path, fileSystem)
+    let descriptor = try openOrMake(path, fileSystem, isInHome: isInHome)
     do throws(ProtectionError) {
       let volume = try TrustedDirectory.check(
         descriptor, called: "\"\(path)\"", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
@@ -60,12 +60,13 @@ final class DeviceDirectory: Sendable {
   }
 
   private static func openOrMake(
-    _ path: String, _ fileSystem: any FileSystem
+    _ path: String, _ fileSystem: any FileSystem, isInHome: Bool = false
   ) throws(ProtectionError) -> Descriptor {
     do throws(FileSystemError) {
       return try uninterrupted { () throws(FileSystemError) in try fileSystem.openDirectory(atPath: path) }
     } catch  where error.code == .noSuchFile {
       // Made below, after the directory that holds it.
+      if isInHome { try HomeOwner.check(path, fileSystem) }
     } catch  where error.code == .symbolicLink || error.code == .notDirectory {
       throw ProtectionError(
         .unsafeLocation, "\"\(path)\" is a link or no directory; choose a directory of your own.",

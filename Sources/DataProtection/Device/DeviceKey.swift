@@ -2,7 +2,7 @@ import Sealing
 
 /// The 32 bytes that tie keybag and files to one device; wiped from memory when the value goes.
 public struct DeviceKey: ~Copyable, Sendable {
-  let secret: SecretKey
+  let secret: SecretBox<SecretKey>
 
   /// Copies a key into protected memory; wiping the original is the caller's business.
   ///
@@ -10,14 +10,14 @@ public struct DeviceKey: ~Copyable, Sendable {
   /// - Throws: `corrupt` for another length, `secretsUnavailable` when there is no memory for secrets.
   public init(copying bytes: Span<UInt8>) throws(ProtectionError) {
     do throws(SealingError) {
-      secret = try SecretKey(copying: bytes)
+      secret = SecretBox(try SecretKey(copying: bytes))
     } catch {
       throw ProtectionError(error, while: "take the device key")
     }
   }
 
   init(_ secret: consuming SecretKey) {
-    self.secret = secret
+    self.secret = SecretBox(secret)
   }
 
   /// The number of bytes of every device key.
@@ -38,7 +38,7 @@ public struct DeviceKey: ~Copyable, Sendable {
   /// A key for one purpose.
   borrowing func derive(_ label: KeyLabel) throws(ProtectionError) -> SecretKey {
     do throws(SealingError) {
-      return try HKDF.expand(secret, info: label.bytes.span)
+      return try secret.lend { (key) throws(SealingError) in try HKDF.expand(key, info: label.bytes.span) }
     } catch {
       throw ProtectionError(error, while: "derive a key")
     }

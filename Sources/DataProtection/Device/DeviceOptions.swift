@@ -10,6 +10,8 @@ public struct DeviceOptions: Sendable {
   public var refusesUnverifiableArchives = false
   /// How long to wait for another process before `busy`.
   package var patience: Duration = .seconds(5)
+  /// How long a lock waits until its custody has forgotten the keys.
+  package var custodyPatience: Duration = .seconds(1)
   /// Where the device key is kept; `nil` for a file of its own in the device's directory.
   public var keyProvider: (any DeviceKeyProvider)?
   /// Who keeps the class keys when the process ends; `nil` for nobody: a new process starts as after a reboot.

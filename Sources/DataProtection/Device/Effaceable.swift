@@ -24,7 +24,7 @@ struct Effaceable: Sendable {
 
   /// Writes the file's bytes into protected memory.
   static func encode(
-    keybag: KeybagIdentifier, revision: UInt64, key: borrowing SecretKey, deviceKey: borrowing DeviceKey
+    keybag: KeybagIdentifier, revision: UInt64, key: SecretBox<SecretKey>, deviceKey: borrowing DeviceKey
   ) throws(ProtectionError) -> SecretBytes {
     var head = magic
     head.appendInteger(version)
@@ -51,9 +51,9 @@ struct Effaceable: Sendable {
   ///   - code: The key of its code, derived from the device key.
   static func open(
     _ bytes: borrowing SecretBytes, code: borrowing SecretKey
-  ) throws(ProtectionError) -> (effaceable: Effaceable, isAuthentic: Bool, key: HeldSecret) {
+  ) throws(ProtectionError) -> (effaceable: Effaceable, isAuthentic: Bool, key: SecretBox<SecretKey>) {
     var version: UInt16?
-    var result: (Effaceable, Bool, HeldSecret)?
+    var result: (Effaceable, Bool, SecretBox<SecretKey>)?
     try sealing("read the keybag's key") { () throws(SealingError) in
       try bytes.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
         guard bytes.count == byteCount else { return }
@@ -69,7 +69,7 @@ struct Effaceable: Sendable {
           bytes.extracting(droppingFirst: keyRange.upperBound), for: bytes.extracting(first: keyRange.upperBound),
           key: code)
         let key = try SecretKey(copying: bytes.extracting(keyRange))
-        result = (effaceable, isAuthentic, HeldSecret(key))
+        result = (effaceable, isAuthentic, SecretBox(key))
       }
     }
     guard version == nil || version == Self.version else {
@@ -79,14 +79,5 @@ struct Effaceable: Sendable {
     }
     guard let result else { throw damaged }
     return (result.0, result.1, result.2)
-  }
-}
-
-/// A key that several hold; it goes when the last one lets it go.
-final class HeldSecret: Sendable {
-  let key: SecretKey
-
-  init(_ key: consuming SecretKey) {
-    self.key = key
   }
 }

@@ -2,20 +2,19 @@ import Sealing
 
 /// A class key in memory with the name it has in files.
 ///
-/// A class so that it can stand in a collection; the key goes when the last reference does, and only `ClassSlot` and
-/// values on their way into it have one.
-final class HeldKey: Sendable {
+/// A class so that it can stand in a collection. The key goes when it is taken, whoever still has a reference, or with the
+/// last reference.
+final class HeldKey: TakenAtLock {
   /// The name, derived from the key.
   let identifier: ClassKeyIdentifier
-  /// The key; the private one of a pair.
-  let key: SecretKey
+  private let box: SecretBox<SecretKey>
   /// The public key of a pair.
   let publicKey: [UInt8]?
 
   /// Takes a symmetric key.
   init(symmetric key: consuming SecretKey) throws(SealingError) {
     identifier = try Self.identifier(of: key)
-    self.key = key
+    box = SecretBox(key)
     publicKey = nil
   }
 
@@ -23,9 +22,25 @@ final class HeldKey: Sendable {
   init(privateKey key: consuming SecretKey) throws(SealingError) {
     let publicKey = try X25519.publicKey(of: key)
     identifier = ClassKeyIdentifier(bytes: Array(publicKey.prefix(ClassKeyIdentifier.byteCount)))
-    self.key = key
+    box = SecretBox(key)
     self.publicKey = publicKey
   }
+
+  /// Wipes the key.
+  func take() { box.take() }
+
+  /// Whether the key was wiped.
+  var isTaken: Bool { box.isTaken }
+
+  /// Lends the key to a computation, the private one of a pair; throws `locked` once it was taken.
+  func withKey<R: ~Copyable>(
+    _ body: (borrowing SecretKey) throws(ProtectionError) -> R
+  ) throws(ProtectionError) -> R {
+    try box.lend(orThrow: { ProtectionError($0, while: "use a class key") }, to: body)
+  }
+
+  /// The key, wrapped under another one.
+  func wrapped(with key: borrowing SecretKey) throws(SealingError) -> [UInt8] { try KeyWrap.wrap(box, with: key) }
 
   /// Takes a key of a class.
   convenience init(_ key: consuming SecretKey, for protection: ProtectionClass) throws(SealingError) {

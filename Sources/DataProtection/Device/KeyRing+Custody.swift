@@ -1,4 +1,5 @@
 import Sealing
+import Synchronization
 
 extension KeyRing {
   private static let kept: [ProtectionClass] = [
@@ -14,29 +15,49 @@ extension KeyRing {
     let keybag = keybagIdentifier
     for protection in Self.kept {
       let entry = CustodyEntry(keybag, protection)
-      guard keepsKeys, let held = slot(protection).activeKey else {
+      // A key that can't be read here any more (after a fork) can't be given away either.
+      guard keepsKeys, let loan = try? lend(protection) else {
         custody.forget(entry)
         continue
       }
-      // A key that can't be read here any more (after a fork) can't be given away either.
-      try? held.key.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
+      try? loan.secret.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
         custody.keep(bytes, for: entry)
       }
+      loans.remove(loan)
+    }
+  }
+
+  /// A copy of an active key for the custody; a lock that comes next finds it.
+  private func lend(_ protection: ProtectionClass) throws(ProtectionError) -> CustodyLoan {
+    try slot(protection).withActive { (held) throws(ProtectionError) in
+      let loan = try held.withKey { (key) throws(ProtectionError) in
+        CustodyLoan(
+          try sealing("lend a class key") { () throws(SealingError) in try key.copyWithoutTraces() }, protection)
+      }
+      loans.add(loan)
+      return loan
     }
   }
 
   /// Takes back what an earlier process left; returns the lock state that it left.
-  func takeKeys(from custody: any ClassKeyCustody) -> LockState { install(keys(in: custody)) }
+  func takeKeys(from custody: any ClassKeyCustody) -> LockState {
+    install(keys(in: custody, as: OperationSecrets()))
+  }
 
   /// The keys that another process left.
   ///
   /// All keys that a lock state promises, or none: the three of an unlocked device, or the one that a lock leaves. A key
   /// that isn't the one the keybag names counts as missing.
-  func keys(in custody: any ClassKeyCustody) -> [ProtectionClass: HeldKey] {
+  ///
+  /// - Parameters:
+  ///   - custody: The keeper.
+  ///   - secrets: Where the keys are noted, as the custody may hang between two of them.
+  func keys(in custody: any ClassKeyCustody, as secrets: OperationSecrets) -> [ProtectionClass: HeldKey] {
     var found: [ProtectionClass: HeldKey] = [:]
     for protection in Self.kept {
       custody.lend(CustodyEntry(keybagIdentifier, protection)) { bytes in
         guard let held = Self.key(bytes, protection), slot(protection).names(held) else { return }
+        secrets.add(held)
         found[protection] = held
       }
     }
@@ -56,5 +77,34 @@ extension KeyRing {
     } catch {
       return nil
     }
+  }
+}
+
+/// A copy of a class key in the hands of a custody, which may hang with it.
+final class CustodyLoan: Sendable {
+  let secret: SecretKey
+  let protection: ProtectionClass
+
+  init(_ secret: consuming SecretKey, _ protection: ProtectionClass) {
+    self.secret = secret
+    self.protection = protection
+  }
+}
+
+/// The copies that a custody has.
+final class CustodyLoans: Sendable {
+  private let loans = Mutex<[CustodyLoan]>([])
+
+  func add(_ loan: CustodyLoan) {
+    loans.withLock { $0.append(loan) }
+  }
+
+  func remove(_ loan: CustodyLoan) {
+    loans.withLock { $0.removeAll { $0 === loan } }
+  }
+
+  /// Overwrites a class's copies where they are: a custody that reads on finds no key.
+  func overwrite(_ protection: ProtectionClass) {
+    for loan in loans.withLock({ $0 }) where loan.protection == protection { loan.secret.overwrite() }
   }
 }

@@ -27,6 +27,8 @@ final class KeyRing: ClassKeys, StoreKeys {
   }
 
   private let state: Mutex<State>
+  /// The copies that the custody has in its hands.
+  let loans = CustodyLoans()
   /// By the class's number; an array, as a dictionary's type is dear to make in a process that has just begun.
   private let slots: [ClassSlot]
   let bootIdentifier: [UInt8]
@@ -106,6 +108,7 @@ final class KeyRing: ClassKeys, StoreKeys {
   ///   - files: The classes whose open files lose their keys too.
   func wipe(keys: Set<ProtectionClass>, files: Set<ProtectionClass>) {
     for protection in keys { slot(protection).drop() }
+    for protection in keys { loans.overwrite(protection) }
     let due = state.withLock { state in
       let due = state.registrations.filter { files.contains($0.protection) }
       state.registrations.removeAll { files.contains($0.protection) }
@@ -136,7 +139,9 @@ final class KeyRing: ClassKeys, StoreKeys {
     _ body: (ClassKeyIdentifier, borrowing SecretKey) throws(ProtectionError) -> R
   ) throws(ProtectionError) -> R {
     precondition(protection != .completeUnlessOpen, "A one-way class has no symmetric sealing key.")
-    return try slot(protection).withActive { (held) throws(ProtectionError) in try body(held.identifier, held.key) }
+    return try slot(protection).withActive { (held) throws(ProtectionError) in
+      try held.withKey { (key) throws(ProtectionError) in try body(held.identifier, key) }
+    }
   }
 
   func withOpeningKey<R>(
@@ -144,7 +149,7 @@ final class KeyRing: ClassKeys, StoreKeys {
     _ body: (borrowing SecretKey) throws(ProtectionError) -> R
   ) throws(ProtectionError) -> R {
     precondition(protection != .completeUnlessOpen, "A one-way class has no symmetric opening key.")
-    return try slot(protection).withKey(identifier) { (held) throws(ProtectionError) in try body(held.key) }
+    return try slot(protection).withKey(identifier) { (held) throws(ProtectionError) in try held.withKey(body) }
   }
 
   func withOneWaySealingKeys<R>(
@@ -152,7 +157,7 @@ final class KeyRing: ClassKeys, StoreKeys {
   ) throws(ProtectionError) -> R {
     let pair = try slot(.completeUnlessOpen).publicPair()
     return try slot(.none).withActive { (sender) throws(ProtectionError) in
-      try body(pair.identifier, pair.bytes, sender.key)
+      try sender.withKey { (sender) throws(ProtectionError) in try body(pair.identifier, pair.bytes, sender) }
     }
   }
 
@@ -164,7 +169,9 @@ final class KeyRing: ClassKeys, StoreKeys {
   ) throws(ProtectionError) -> R {
     try slot(.completeUnlessOpen).withKey(identifier) { (held) throws(ProtectionError) in
       try slot(.none).withActive { (sender) throws(ProtectionError) in
-        try body(held.key, held.publicKey ?? [], sender.key)
+        try held.withKey { (key) throws(ProtectionError) in
+          try sender.withKey { (sender) throws(ProtectionError) in try body(key, held.publicKey ?? [], sender) }
+        }
       }
     }
   }

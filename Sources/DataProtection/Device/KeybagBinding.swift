@@ -3,14 +3,14 @@ import Sealing
 /// What ties a keybag to its device and to its effaceable file: device key and keybag key, in memory for one operation.
 final class KeybagBinding: Sendable {
   /// Device key ‖ keybag key.
-  private let joined: SecretBytes
+  let joined: SecretBox<SecretBytes>
   /// What names the device key.
   let deviceIdentifier: [UInt8]
 
-  init(_ deviceKey: borrowing DeviceKey, _ keybagKey: borrowing SecretKey) throws(ProtectionError) {
+  init(_ deviceKey: borrowing DeviceKey, _ keybagKey: SecretBox<SecretKey>) throws(ProtectionError) {
     deviceIdentifier = try deviceKey.identifier()
     do throws(SealingError) {
-      joined = try SecretBytes(joining: deviceKey.secret, keybagKey)
+      joined = SecretBox(try SecretBytes(joining: deviceKey.secret, keybagKey))
     } catch {
       throw ProtectionError(error, while: "take the device's keys")
     }
@@ -40,7 +40,7 @@ final class KeybagBinding: Sendable {
 
 /// What scrypt makes of a passcode, or 32 zero bytes where there is none: then the device's keys alone protect.
 final class StretchedPasscode: Sendable {
-  let secret: SecretKey
+  let secret: SecretBox<SecretKey>
   /// What it was made with; `nil` for no passcode.
   let profile: ScryptProfile?
   let salt: [UInt8]
@@ -50,7 +50,7 @@ final class StretchedPasscode: Sendable {
     profile = nil
     self.salt = salt
     secret = try sealing("derive a key") { () throws(SealingError) in
-      try unsafe SecretKey { (_) throws(SealingError) in }
+      SecretBox(try unsafe SecretKey { (_) throws(SealingError) in })
     }
   }
 
@@ -64,7 +64,7 @@ final class StretchedPasscode: Sendable {
     self.salt = salt
     do throws(SealingError) {
       let terminated = try SecretBytes(joining: passcode.secret, SecretBytes(copying: Self.terminator.span))
-      secret = try Scrypt.derive(from: terminated, salt: salt.span, cost: profile.cost)
+      secret = SecretBox(try Scrypt.derive(from: terminated, salt: salt.span, cost: profile.cost))
     } catch {
       throw ProtectionError(error, while: "check the passcode")
     }

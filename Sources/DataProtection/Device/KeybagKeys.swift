@@ -33,6 +33,13 @@ struct KeybagKeys: Sendable {
     return keys
   }
 
+  /// The keys that a lock or a reboot takes, active or retired.
+  var lockable: [HeldKey] {
+    ProtectionClass.allCases.filter { $0 != .none }.flatMap { protection in
+      [self[protection].active].compactMap { $0 } + self[protection].retired
+    }
+  }
+
   /// How many keys only open older files.
   var retiredCount: Int { entries.reduce(0) { $0 + $1.retired.count } }
 
@@ -72,10 +79,10 @@ struct KeybagKeys: Sendable {
     let wrapped = try sealing("wrap a class key") { () throws(SealingError) in
       if protection == .none {
         let key = try binding.alwaysAvailableKey(held.identifier)
-        return try KeyWrap.wrap(held.key, with: key)
+        return try held.wrapped(with: key)
       }
       let key = try passcodeKey.wrappingKey(protection, held.identifier)
-      return try KeyWrap.wrap(held.key, with: key)
+      return try held.wrapped(with: key)
     }
     return Keybag.Entry(
       protection: protection, isRetired: isRetired, identifier: held.identifier, wrapped: wrapped,

@@ -15,6 +15,8 @@ struct KeybagStorage: Sendable {
   let directory: DeviceDirectory
   let allowsTestProfile: Bool
   let random: any RandomSource
+  /// Where the keys are noted that this finds or makes.
+  let secrets: OperationSecrets
 
   /// Finds the keybag that counts and finishes a change that was interrupted.
   ///
@@ -33,11 +35,13 @@ struct KeybagStorage: Sendable {
     for revision in effaceables.sorted(by: >) {
       // A change that failed has overwritten what it had written.
       guard let found = try readEffaceable(revision, code: code) else { continue }
+      secrets.add(found.key)
       guard keybags.contains(revision), let bytes = try directory.read(Self.keybagPrefix + Self.text(revision)) else {
         throw Self.keysMissing
       }
       guard found.effaceable.revision == revision else { throw Effaceable.damaged }
       let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
+      secrets.add(keybag.binding.joined)
       finish(keeping: revision)
       return keybag
     }
@@ -108,11 +112,13 @@ struct KeybagStorage: Sendable {
     stretched: StretchedPasscode, deviceKey: borrowing DeviceKey
   ) throws(ProtectionError) -> OpenKeybag {
     let keybagKey = try makeKey()
-    let binding = try KeybagBinding(deviceKey, keybagKey.key)
+    secrets.add(keybagKey)
+    let binding = try KeybagBinding(deviceKey, keybagKey)
+    secrets.add(binding.joined)
     let bytes = try keys.seal(
       identifier: identifier, revision: revision, isForTests: isForTests, binding: binding, stretched: stretched)
     let effaceable = try Effaceable.encode(
-      keybag: identifier, revision: revision, key: keybagKey.key, deviceKey: deviceKey)
+      keybag: identifier, revision: revision, key: keybagKey, deviceKey: deviceKey)
     let keybagName = Self.keybagPrefix + Self.text(revision)
     let effaceableName = Self.effaceablePrefix + Self.text(revision)
     // Read back before anything is written: a keybag that could not be opened again must never count.
@@ -190,7 +196,7 @@ struct KeybagStorage: Sendable {
   /// Reads an effaceable file; `nil` for one that was overwritten.
   private func readEffaceable(
     _ revision: UInt64, code: borrowing SecretKey
-  ) throws(ProtectionError) -> (effaceable: Effaceable, isAuthentic: Bool, key: HeldSecret)? {
+  ) throws(ProtectionError) -> (effaceable: Effaceable, isAuthentic: Bool, key: SecretBox<SecretKey>)? {
     guard let file = try directory.open(Self.effaceablePrefix + Self.text(revision)) else { throw Self.keysMissing }
     guard file.byteCount == Effaceable.byteCount else { throw Effaceable.damaged }
     var failure: ProtectionError?
@@ -215,7 +221,7 @@ struct KeybagStorage: Sendable {
   ///
   /// Throws `.otherDevice` when both name another device, `.corrupt` or `.unsupportedVersion`.
   static func open(
-    _ bytes: [UInt8], _ found: (effaceable: Effaceable, isAuthentic: Bool, key: HeldSecret),
+    _ bytes: [UInt8], _ found: (effaceable: Effaceable, isAuthentic: Bool, key: SecretBox<SecretKey>),
     _ deviceKey: borrowing DeviceKey, allowsTestProfile: Bool
   ) throws(ProtectionError) -> OpenKeybag {
     guard found.isAuthentic else {
@@ -227,12 +233,12 @@ struct KeybagStorage: Sendable {
         "The keys belong to a device with another device key; put that key back, or erase and begin anew.")
     }
     return try OpenKeybag(
-      bytes, effaceable: found.effaceable, binding: try KeybagBinding(deviceKey, found.key.key),
+      bytes, effaceable: found.effaceable, binding: try KeybagBinding(deviceKey, found.key),
       allowsTestProfile: allowsTestProfile)
   }
 
-  private func makeKey() throws(ProtectionError) -> HeldSecret {
-    try sealing("make the keybag's key") { () throws(SealingError) in HeldSecret(try SecretKey(from: random)) }
+  private func makeKey() throws(ProtectionError) -> SecretBox<SecretKey> {
+    try sealing("make the keybag's key") { () throws(SealingError) in SecretBox(try SecretKey(from: random)) }
   }
 
   private func create(_ name: String, _ secret: borrowing SecretBytes) throws(ProtectionError) {

@@ -5,7 +5,7 @@ import Sealing
 /// It can't be copied: each use consumes it. Its bytes are compared as they are, so that a program which lets people
 /// type composed characters should settle on one Unicode normal form.
 public struct Passcode: ~Copyable, Sendable {
-  let secret: SecretBytes
+  let secret: SecretBox<SecretBytes>
 
   /// The lengths in bytes.
   package static let lengths = 1...1024
@@ -31,7 +31,7 @@ public struct Passcode: ~Copyable, Sendable {
   public init(copying bytes: Span<UInt8>) throws(ProtectionError) {
     try Self.check(bytes.count)
     do throws(SealingError) {
-      secret = try SecretBytes(copying: bytes)
+      secret = SecretBox(try SecretBytes(copying: bytes))
     } catch {
       throw ProtectionError(error, while: "take a passcode")
     }
@@ -48,7 +48,8 @@ public struct Passcode: ~Copyable, Sendable {
   ) throws(ProtectionError) {
     try Self.check(byteCount)
     do throws(SealingError) {
-      secret = try unsafe SecretBytes(byteCount: byteCount) { (target) throws(SealingError) in unsafe fill(target) }
+      secret = SecretBox(
+        try unsafe SecretBytes(byteCount: byteCount) { (target) throws(SealingError) in unsafe fill(target) })
     } catch {
       throw ProtectionError(error, while: "take a passcode")
     }

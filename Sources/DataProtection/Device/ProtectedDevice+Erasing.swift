@@ -38,7 +38,8 @@ extension ProtectedDevice {
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment
   ) async throws(ProtectionError) {
     let directory = try DeviceDirectory.open(
-      try location.path(variables: environment.variables), environment.fileSystem, options: options)
+      try location.path(variables: environment.variables), environment.fileSystem, options: options,
+      isInHome: location.isInHome)
     try directory.clearLock()
     try directory.withLock { () throws(ProtectionError) in
       let storage = KeybagStorage(directory, environment)

@@ -10,16 +10,20 @@ struct UnlockedKeybag: Sendable {
 
 extension ProtectedDevice {
   /// Checks a passcode against the keybag on disk, counting it, and unwraps the keys.
-  func withKeys(_ passcode: borrowing Passcode) throws(ProtectionError) -> UnlockedKeybag {
+  func withKeys(
+    _ passcode: borrowing Passcode, _ secrets: OperationSecrets
+  ) throws(ProtectionError) -> UnlockedKeybag {
+    secrets.add(passcode.secret)
     var outcome: Result<UnlockedKeybag, ProtectionError>?
     try directory.withLock { () throws(ProtectionError) in
-      let deviceKey = try loadDeviceKey()
-      let keybag = try loadKeybag(deviceKey)
+      let deviceKey = try loadDeviceKey(secrets)
+      let keybag = try loadKeybag(deviceKey, secrets)
       noteRevision(keybag)
       guard let profile = keybag.keybag.derivation else {
         let stretched = try StretchedPasscode(noneWithSalt: keybag.keybag.salt)
-        outcome = .success(
-          UnlockedKeybag(keybag: keybag, keys: try keybag.keysWithoutPasscode(), stretched: stretched))
+        let keys = try keybag.keysWithoutPasscode()
+        secrets.add(keys)
+        outcome = .success(UnlockedKeybag(keybag: keybag, keys: keys, stretched: stretched))
         return
       }
       let log = try attempts(deviceKey)
@@ -30,6 +34,7 @@ extension ProtectedDevice {
       }
       let record = try log.begin()
       let stretched = try StretchedPasscode(passcode, salt: keybag.keybag.salt, profile: profile)
+      secrets.add(stretched.secret)
       guard try keybag.isRight(stretched) else {
         try wrongPasscodes.insert(passcode)
         let wrong = log.fail(record)
@@ -43,6 +48,7 @@ extension ProtectedDevice {
         return
       }
       let keys = try keybag.keys(stretched)
+      secrets.add(keys)
       // If this fails, the attempt stays counted; it must not keep the user out.
       try? log.reset()
       outcome = .success(UnlockedKeybag(keybag: keybag, keys: keys, stretched: stretched))
@@ -52,45 +58,50 @@ extension ProtectedDevice {
 
   /// Writes a keybag with the same class keys under another passcode, or none.
   func rewrap(
-    _ opened: UnlockedKeybag, _ passcode: consuming Passcode?
+    _ opened: UnlockedKeybag, _ passcode: consuming Passcode?, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> UnlockedKeybag {
-    let stretched = try stretch(passcode)
+    let stretched = try stretch(passcode, secrets)
     return try directory.withLock { () throws(ProtectionError) in
-      let deviceKey = try loadDeviceKey()
-      return try commit(opened.keys, stretched, replacing: try unchanged(opened.keybag, deviceKey), deviceKey)
+      let deviceKey = try loadDeviceKey(secrets)
+      return try commit(
+        opened.keys, stretched, replacing: try unchanged(opened.keybag, deviceKey, secrets), deviceKey, secrets)
     }
   }
 
   /// Writes the next revision of a keybag, which voids the record of wrong passcodes.
   func commit(
     _ keys: KeybagKeys, _ stretched: StretchedPasscode, replacing keybag: OpenKeybag,
-    _ deviceKey: borrowing DeviceKey
+    _ deviceKey: borrowing DeviceKey, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> UnlockedKeybag {
     defer { wrongPasscodes.removeAll() }
-    let committed = try KeybagStorage(directory, environment).commit(
+    let committed = try KeybagStorage(directory, environment, secrets).commit(
       keys, identifier: keybag.keybag.identifier, revision: keybag.keybag.revision + 1,
       isForTests: environment.scrypt.isForTests, stretched: stretched, deviceKey: deviceKey)
     return UnlockedKeybag(keybag: committed, keys: keys, stretched: stretched)
   }
 
   /// What scrypt makes of a new passcode, under a new salt; half a second, so not under the device's lock.
-  func stretch(_ passcode: consuming Passcode?) throws(ProtectionError) -> StretchedPasscode {
+  func stretch(
+    _ passcode: consuming Passcode?, _ secrets: OperationSecrets
+  ) throws(ProtectionError) -> StretchedPasscode {
     let salt = try Self.makeSalt(environment.random)
     guard let passcode else { return try StretchedPasscode(noneWithSalt: salt) }
-    return try StretchedPasscode(passcode, salt: salt, profile: environment.scrypt)
+    let stretched = try StretchedPasscode(passcode, salt: salt, profile: environment.scrypt)
+    secrets.add(stretched.secret)
+    return stretched
   }
 
-  /// Goes by a new keybag from here on.
-  func adopt(_ opened: UnlockedKeybag, hasPasscode: Bool) {
+  /// Goes by a new keybag from here on, whose keys are in the ring or are not.
+  func adopt(_ opened: UnlockedKeybag) {
     transition.take {
       ring.adopt(opened.keybag.keybag)
-      state.withLock { $0.hasPasscode = hasPasscode }
+      state.withLock { $0.hasPasscode = opened.keybag.keybag.hasPasscode }
     }
     stores.noteRevision()
   }
 
   /// Seals everything anew that is still under keys from before the first passcode, then drops those keys.
-  func finishResealing(_ opened: UnlockedKeybag) throws(ProtectionError) {
+  func finishResealing(_ opened: UnlockedKeybag, _ secrets: OperationSecrets) throws(ProtectionError) {
     // A file that can't be sealed anew now keeps the old keys in the keybag; the next unlock tries again.
     guard try stores.reseal() else { return }
     var keys = opened.keys
@@ -98,8 +109,9 @@ extension ProtectedDevice {
     let clean = keys
     let done = try directory.withoutOthers { () throws(ProtectionError) in
       try directory.withLock { () throws(ProtectionError) in
-        let deviceKey = try loadDeviceKey()
-        return try commit(clean, opened.stretched, replacing: try unchanged(opened.keybag, deviceKey), deviceKey)
+        let deviceKey = try loadDeviceKey(secrets)
+        return try commit(
+          clean, opened.stretched, replacing: try unchanged(opened.keybag, deviceKey, secrets), deviceKey, secrets)
       }
     }
     transition.take { ring.dropRetired(done.keybag.keybag) }
@@ -108,15 +120,18 @@ extension ProtectedDevice {
 
   // MARK: Under the directory's lock
 
-  func loadDeviceKey() throws(ProtectionError) -> DeviceKey {
+  func loadDeviceKey(_ secrets: OperationSecrets) throws(ProtectionError) -> DeviceKey {
     guard let key = try provider.loadKey() else {
       throw ProtectionError(.keysMissing, "The device key is gone; put it back, or erase the device.")
     }
+    secrets.add(key.secret)
     return key
   }
 
-  func loadKeybag(_ deviceKey: borrowing DeviceKey) throws(ProtectionError) -> OpenKeybag {
-    guard let keybag = try KeybagStorage(directory, environment).load(deviceKey) else {
+  func loadKeybag(
+    _ deviceKey: borrowing DeviceKey, _ secrets: OperationSecrets
+  ) throws(ProtectionError) -> OpenKeybag {
+    guard let keybag = try KeybagStorage(directory, environment, secrets).load(deviceKey) else {
       throw ProtectionError(.keysMissing, "The keybag is gone; put it back, or erase the device.")
     }
     guard keybag.keybag.identifier == ring.keybagIdentifier else {
@@ -133,9 +148,9 @@ extension ProtectedDevice {
 
   /// The keybag on disk, which must be the one that was opened; `.superseded` when another program was faster.
   private func unchanged(
-    _ opened: OpenKeybag, _ deviceKey: borrowing DeviceKey
+    _ opened: OpenKeybag, _ deviceKey: borrowing DeviceKey, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> OpenKeybag {
-    let keybag = try loadKeybag(deviceKey)
+    let keybag = try loadKeybag(deviceKey, secrets)
     guard keybag.keybag.revision == opened.keybag.revision else {
       throw ProtectionError(.superseded, "Another program has changed the passcode meanwhile; try again with that.")
     }

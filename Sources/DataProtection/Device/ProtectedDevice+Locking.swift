@@ -6,10 +6,12 @@ extension ProtectedDevice {
   /// `protectedDataWillBecomeUnavailable` is posted at once and the state becomes `locking`. After the grace period
   /// (``DeviceOptions/gracePeriod``) new work with `complete` files is refused, sealing in flight is cancelled, the
   /// keys are wiped, and ``isProtectedDataAvailable`` becomes `false`. With a grace period of zero all of this has
-  /// happened before the notification is posted. Nothing waits for the disk, for an observer, or for a thread of Swift's
-  /// concurrency.
+  /// happened before the notification is posted. The keys wait for nobody: not for the disk, an observer, a custody, or a
+  /// thread of Swift's concurrency. This call returns after the observers, and waits a second at most until the custody
+  /// has forgotten its keys.
   ///
-  /// Without a passcode nothing happens. A lock during the check of a passcode wins: that unlock throws `locked`.
+  /// Without a passcode nothing happens, unless one is being set: then the device locks once it has it. A lock during an
+  /// operation with a passcode takes what that has in memory, and the operation throws `locked`.
   public func lock() { lock(gracePeriod: options.gracePeriod) }
 
   /// Locks the device with a grace period of this lock's own: zero before the machine sleeps, say.
@@ -19,8 +21,9 @@ extension ProtectedDevice {
     let grace = gracePeriod.clampedForSleep
     let began: UInt64? = transition.take {
       let began: UInt64? = state.withLock { state in
-        guard state.hasPasscode else { return nil }
         state.lockCount += 1
+        state.lastGrace = grace
+        guard state.hasPasscode else { return nil }
         // A lock that is announced already is only to be finished.
         if state.lockState == .locking, grace <= .zero { return state.lockingSince }
         guard state.lockState == .unlocked else { return nil }
@@ -30,6 +33,8 @@ extension ProtectedDevice {
         return state.lockCount
       }
       if began != nil, grace <= .zero { takeLockedKeys() }
+      // What an operation has in memory goes with every lock, also if the keys are gone already.
+      if lockState == .locked { takeOperationSecrets() }
       return began
     }
     guard let began else { return }
@@ -53,6 +58,7 @@ extension ProtectedDevice {
 
   /// Wipes what a lock takes, in the transition's turn.
   private func takeLockedKeys() {
+    takeOperationSecrets()
     ring.wipe(keys: [.complete, .completeUnlessOpen], files: [.complete])
     state.withLock { state in
       state.lockState = .locked
@@ -62,18 +68,22 @@ extension ProtectedDevice {
 
   /// Unlocks the device with what its custody has, after another process of the session was given the passcode, say.
   ///
-  /// Does as an unlock does; blocks for as long as the custody does. A lock meanwhile wins.
+  /// Does as an unlock does; blocks for as long as the custody does. A lock meanwhile wins, and takes what the custody
+  /// has given so far.
   ///
   /// - Returns: Whether the device is unlocked now; false without a ``DeviceOptions/custody``, unless it was unlocked.
   @discardableResult
   public func unlockFromCustody() -> Bool {
     let (before, count) = state.withLock { ($0.lockState, $0.lockCount) }
     guard before == .locked, let custody = options.custody else { return before == .unlocked }
+    let secrets = beginOperation()
+    defer { endOperation(secrets) }
     custodyTurn.take {
-      let found = ring.keys(in: custody)
+      let found = ring.keys(in: custody, as: secrets)
       transition.take {
         guard state.withLock({ $0.lockState == .locked && $0.lockCount == count }), ring.install(found) == .unlocked
         else { return }
+        secrets.forget()
         state.withLock { state in
           state.lockState = .unlocked
           state.isAvailable = true
@@ -96,6 +106,7 @@ extension ProtectedDevice {
         return state.hasPasscode
       }
       guard hasPasscode else { return false }
+      takeOperationSecrets()
       let classes: Set<ProtectionClass> = [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication]
       ring.wipe(keys: classes, files: classes)
       state.withLock { state in
@@ -110,12 +121,15 @@ extension ProtectedDevice {
   /// Puts keys in after the right passcode, unless the device was locked since it was asked for.
   ///
   /// The notification is queued, not delivered.
-  func install(_ keys: KeybagKeys, ifNotLockedSince count: UInt64?) throws(ProtectionError) {
+  func install(
+    _ keys: KeybagKeys, _ secrets: OperationSecrets, ifNotLockedSince count: UInt64?
+  ) throws(ProtectionError) {
     try transition.take { () throws(ProtectionError) in
       guard count == nil || state.withLock({ $0.lockCount }) == count else {
         throw ProtectionError(.locked, "The device was locked while the passcode was checked; unlock it again.")
       }
       ring.install(keys)
+      secrets.release(keys)
       state.withLock { state in
         let wasUnlocked = state.lockState == .unlocked
         state.lockState = .unlocked
@@ -126,13 +140,55 @@ extension ProtectedDevice {
     settleCustody()
   }
 
+  /// Goes by the keybag of the first passcode; returns the grace period of a lock that came since a count of locks, if
+  /// one did.
+  func adoptFirst(_ opened: UnlockedKeybag, _ secrets: OperationSecrets, since count: UInt64) -> Duration? {
+    transition.take {
+      ring.adopt(opened.keybag.keybag)
+      ring.install(opened.keys)
+      secrets.release(opened.keys)
+      return state.withLock { state in
+        state.hasPasscode = true
+        state.lockState = .unlocked
+        state.isAvailable = true
+        return state.lockCount == count ? nil : state.lastGrace
+      }
+    }
+  }
+
+  // MARK: Operations
+
+  /// Has what an operation keeps in memory found by a lock.
+  func beginOperation() -> OperationSecrets {
+    let secrets = OperationSecrets()
+    operations.withLock { $0.append(secrets) }
+    return secrets
+  }
+
+  /// Ends an operation; whatever of its secrets is not the ring's goes.
+  func endOperation(_ secrets: OperationSecrets) {
+    operations.withLock { $0.removeAll { $0 === secrets } }
+  }
+
+  /// Takes what the operations in progress have in memory.
+  func takeOperationSecrets() {
+    for secrets in operations.withLock({ $0 }) { secrets.take() }
+  }
+
+  // MARK: Custody
+
   /// Gives the custody the keys that are in memory, and has it forget the others.
   ///
-  /// Not in the transition's turn: a custody that hangs must not keep a lock from wiping. The last caller sees the
-  /// last state.
+  /// On a thread of its own, and waited for only so long: a custody that hangs keeps nobody. The last run sees the last
+  /// state.
   func settleCustody() {
     guard let custody = options.custody else { return }
-    custodyTurn.take { ring.settle(custody, keepsKeys: state.withLock { $0.hasPasscode }) }
+    settler.run(within: options.custodyPatience) { [weak self, ring, custodyTurn] in
+      custodyTurn.take {
+        guard let keepsKeys = self?.hasPasscode else { return }
+        ring.settle(custody, keepsKeys: keepsKeys)
+      }
+    }
   }
 }
 

@@ -26,7 +26,8 @@ extension ProtectedDevice {
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment
   ) async throws(ProtectionError) -> ProtectedDevice {
     let directory = try DeviceDirectory.open(
-      try location.path(variables: environment.variables), environment.fileSystem, options: options)
+      try location.path(variables: environment.variables), environment.fileSystem, options: options,
+      isInHome: location.isInHome)
     try directory.joinSession()
     let provider = options.keyProvider ?? DeviceKeyFile(directory, environment)
     let storage = KeybagStorage(directory, environment)
@@ -114,9 +115,12 @@ extension ProtectedDevice {
 
 extension KeybagStorage {
   /// The keys of a directory, as an environment treats them.
-  init(_ directory: DeviceDirectory, _ environment: DeviceEnvironment) {
+  init(
+    _ directory: DeviceDirectory, _ environment: DeviceEnvironment, _ secrets: OperationSecrets = OperationSecrets()
+  ) {
     self.init(
-      directory: directory, allowsTestProfile: environment.scrypt.isForTests, random: environment.random)
+      directory: directory, allowsTestProfile: environment.scrypt.isForTests, random: environment.random,
+      secrets: secrets)
   }
 }
 

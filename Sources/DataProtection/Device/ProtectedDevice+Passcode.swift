@@ -18,13 +18,16 @@ extension ProtectedDevice {
   public func unlock(passcode: consuming Passcode) async throws(ProtectionError) {
     await gate.enter()
     defer { gate.leave() }
+    let secrets = beginOperation()
+    defer { endOperation(secrets) }
     let count = state.withLock { $0.lockCount }
-    let opened = try withKeys(passcode)
-    try install(opened.keys, ifNotLockedSince: count)
+    let opened = try withKeys(passcode, secrets)
+    // Without a passcode nothing locks.
+    try install(opened.keys, secrets, ifNotLockedSince: opened.keybag.keybag.hasPasscode ? count : nil)
     announcer.deliver()
     if opened.keybag.keybag.hasRetiredKeys {
       // What the first passcode left to do; it goes on at the next unlock if it can't be done now.
-      try? finishResealing(opened)
+      try? finishResealing(opened, secrets)
     }
   }
 
@@ -52,8 +55,10 @@ extension ProtectedDevice {
     guard hasPasscode else { return .zero }
     await gate.enter()
     defer { gate.leave() }
+    let secrets = beginOperation()
+    defer { endOperation(secrets) }
     return try directory.withLock { () throws(ProtectionError) in
-      let deviceKey = try loadDeviceKey()
+      let deviceKey = try loadDeviceKey(secrets)
       return try attempts(deviceKey).remainingDelay()
     }
   }
@@ -63,7 +68,8 @@ extension ProtectedDevice {
   /// Gives the device its first passcode.
   ///
   /// New class keys are made and everything is sealed anew under them, because the old keys were never protected by a
-  /// passcode. The device stays unlocked. Interrupted, the sealing goes on at the next unlock.
+  /// passcode. The device stays unlocked, unless it was locked since the call: then it locks as soon as it has the
+  /// passcode. Interrupted, the sealing goes on at the next unlock.
   ///
   /// - Parameter passcode: The new passcode.
   /// - Throws: `passcodeAlreadySet`; `busy` when another program has the device open, or when files from before several
@@ -71,19 +77,24 @@ extension ProtectedDevice {
   ///   may bring it. After any other error there is none.
   @concurrent
   public func setPasscode(_ passcode: consuming Passcode) async throws(ProtectionError) {
+    let count = state.withLock { $0.lockCount }
     await gate.enter()
     defer { gate.leave() }
-    let stretched = try stretch(passcode)
+    let secrets = beginOperation()
+    defer { endOperation(secrets) }
+    secrets.add(passcode.secret)
+    let stretched = try stretch(passcode, secrets)
     let opened = try directory.withoutOthers { () throws(ProtectionError) in
       try directory.withLock { () throws(ProtectionError) in
-        let deviceKey = try loadDeviceKey()
-        let keybag = try loadKeybag(deviceKey)
+        let deviceKey = try loadDeviceKey(secrets)
+        let keybag = try loadKeybag(deviceKey, secrets)
         guard !keybag.keybag.hasPasscode else {
           throw ProtectionError(.passcodeAlreadySet, "The device has a passcode already; change it instead.")
         }
         let renewed = try KeybagKeys.renewing(
           [.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication],
           of: try keybag.keysWithoutPasscode(), random: environment.random)
+        secrets.add(renewed)
         guard renewed.retiredCount <= KeybagCodec.retiredLimit else {
           throw ProtectionError(
             .busy,
@@ -92,13 +103,14 @@ extension ProtectedDevice {
         }
         // Before the passcode counts: a missing record would count as many wrong ones.
         try attempts(deviceKey).reset()
-        return try commit(renewed, stretched, replacing: keybag, deviceKey)
+        return try commit(renewed, stretched, replacing: keybag, deviceKey, secrets)
       }
     }
-    adopt(opened, hasPasscode: true)
-    try install(opened.keys, ifNotLockedSince: nil)
-    announcer.deliver()
-    try? finishResealing(opened)
+    let grace = adoptFirst(opened, secrets, since: count)
+    stores.noteRevision()
+    settleCustody()
+    if let grace { lock(gracePeriod: grace) }
+    try? finishResealing(opened, secrets)
   }
 
   /// Replaces the passcode; no file changes.
@@ -109,8 +121,9 @@ extension ProtectedDevice {
   /// - Parameters:
   ///   - old: The passcode until now; a wrong one counts as for `unlock(passcode:)`.
   ///   - new: The passcode from now on.
-  /// - Throws: `passcodeNotSet`; as `unlock(passcode:)`; `durabilityUnknown` when the old one works until a
-  ///   power cut, and it is not known which of the two after it: exactly one does. After any other error the old one does.
+  /// - Throws: `passcodeNotSet`; as `unlock(passcode:)`, `locked` for a lock before the change was written as well;
+  ///   `durabilityUnknown` when the old one works until a power cut, and it is not known which of the two after it:
+  ///   exactly one does. After any other error the old one does.
   @concurrent
   public func changePasscode(
     from old: consuming Passcode, to new: consuming Passcode
@@ -118,9 +131,11 @@ extension ProtectedDevice {
     await gate.enter()
     defer { gate.leave() }
     try requirePasscode()
-    let opened = try withKeys(old)
-    let changed = try rewrap(opened, new)
-    adopt(changed, hasPasscode: true)
+    let secrets = beginOperation()
+    defer { endOperation(secrets) }
+    secrets.add(new.secret)
+    let opened = try withKeys(old, secrets)
+    adopt(try rewrap(opened, new, secrets))
   }
 
   /// Takes the passcode away: nothing locks any more.
@@ -128,17 +143,28 @@ extension ProtectedDevice {
   /// No file changes, and the device is unlocked.
   ///
   /// - Parameter passcode: The passcode until now; a wrong one counts as for `unlock(passcode:)`.
-  /// - Throws: `passcodeNotSet`; as `unlock(passcode:)`; `durabilityUnknown` when it is still there and a power
-  ///   cut may take it away. After any other error it is still there.
+  /// - Throws: `passcodeNotSet`; as `unlock(passcode:)`, `locked` for a lock before the change was written as well;
+  ///   `durabilityUnknown` when it is still there and a power cut may take it away. After any other error it is still
+  ///   there.
   @concurrent
   public func removePasscode(_ passcode: consuming Passcode) async throws(ProtectionError) {
     await gate.enter()
     defer { gate.leave() }
     try requirePasscode()
-    let opened = try withKeys(passcode)
-    let changed = try rewrap(opened, nil)
-    adopt(changed, hasPasscode: false)
-    try install(changed.keys, ifNotLockedSince: nil)
+    let secrets = beginOperation()
+    defer { endOperation(secrets) }
+    let opened = try withKeys(passcode, secrets)
+    let changed = try rewrap(opened, nil, secrets)
+    adopt(changed)
+    // From here on nothing locks; a lock that came before has taken the keys.
+    var keys = changed.keys
+    if keys.lockable.contains(where: \.isTaken) {
+      keys = try directory.withLock { () throws(ProtectionError) in
+        let anew = OperationSecrets()
+        return try loadKeybag(try loadDeviceKey(anew), anew).keysWithoutPasscode()
+      }
+    }
+    try install(keys, secrets, ifNotLockedSince: nil)
     announcer.deliver()
   }
 

@@ -25,6 +25,8 @@ public final class ProtectedDevice: Sendable {
     var hasPasscode: Bool
     /// Raised by every lock and reboot, so that a passcode checked meanwhile doesn't undo them.
     var lockCount: UInt64 = 0
+    /// The grace period of the last lock, for one that comes before there is a passcode.
+    var lastGrace = Duration.zero
     /// The count of the lock whose grace period runs, so that an older one's end doesn't cut it short.
     var lockingSince: UInt64 = 0
   }
@@ -40,8 +42,11 @@ public final class ProtectedDevice: Sendable {
   let gate = SerialGate()
   /// Held while the lock state changes together with the keys; never while observers run or the disk is waited for.
   let transition = Turn()
+  /// What operations with a passcode have in memory.
+  let operations = Mutex<[OperationSecrets]>([])
   /// Held while the custody works, which may hang.
-  let custodyTurn = Turn()
+  let custodyTurn = SharedTurn()
+  let settler = CustodySettler()
   let graceTimer: any GraceTimer
   let state: Mutex<State>
   let stores: DeviceStores

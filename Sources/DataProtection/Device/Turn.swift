@@ -19,3 +19,11 @@ struct Turn: ~Copyable, Sendable {
     return try outcome!.get()
   }
 }
+
+/// A turn that several objects have.
+final class SharedTurn: Sendable {
+  private let turn = Turn()
+
+  /// Runs the body while nobody else has the turn.
+  func take<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R { try turn.take(body) }
+}

@@ -10,17 +10,17 @@ final class WrongPasscodes: Sendable {
 
   private let random: any RandomSource
   /// Made with the first passcode, as most launches check none.
-  private let key = Mutex<HeldSecret?>(nil)
+  private let key = Mutex<SecretBox<SecretKey>?>(nil)
   private let codes = Mutex<[[UInt8]]>([])
 
   init(random: any RandomSource) {
     self.random = random
   }
 
-  private func heldKey() throws(ProtectionError) -> HeldSecret {
+  private func heldKey() throws(ProtectionError) -> SecretBox<SecretKey> {
     try key.withLock { key throws(ProtectionError) in
       if let key { return key }
-      let made = HeldSecret(
+      let made = SecretBox(
         try sealing("remember wrong passcodes") { () throws(SealingError) in try SecretKey(from: random) })
       key = made
       return made
@@ -31,7 +31,7 @@ final class WrongPasscodes: Sendable {
     let held = try heldKey()
     do throws(SealingError) {
       return try passcode.secret.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
-        try HMACSHA256.authenticationCode(for: bytes, key: held.key)
+        try held.lend { (key) throws(SealingError) in try HMACSHA256.authenticationCode(for: bytes, key: key) }
       }
     } catch {
       throw ProtectionError(error, while: "compare passcodes")

@@ -35,7 +35,7 @@ struct FileSealer: StoreSealing {
     }
     let total = header.count + fields.messageByteCount
     let bytes = try sealing("seal the file") { () throws(SealingError) in
-      try unsafe Data.filled(byteCount: total) { (target) throws(SealingError) in
+      try unsafe Data.filled(byteCount: total, isPlaintext: false) { (target) throws(SealingError) in
         unsafe target.copyBytes(from: header)
         try unsafe sealer.seal(
           plaintext.span, into: UnsafeMutableRawBufferPointer(rebasing: target[header.count...]))
@@ -136,9 +136,9 @@ extension SealedFields {
 }
 
 extension Data {
-  /// Makes data of memory that isn't zeroed first; freed, wiped, if filling fails.
+  /// Makes data of memory that isn't zeroed first; plaintext is wiped with its last reference, or if filling fails.
   static func filled<E: Error>(
-    byteCount: Int, by fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void
+    byteCount: Int, isPlaintext: Bool = true, by fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void
   ) throws(E) -> Data {
     guard byteCount > 0 else {
       try unsafe fill(UnsafeMutableRawBufferPointer(start: nil, count: 0))
@@ -154,6 +154,10 @@ extension Data {
     }
     return unsafe Data(
       bytesNoCopy: memory.baseAddress!, count: byteCount,
-      deallocator: .custom { start, _ in unsafe start.deallocate() })
+      deallocator: .custom { start, count in
+        // A state is in memory for no longer than somebody has it.
+        if isPlaintext { unsafe UnsafeMutableRawBufferPointer(start: start, count: count).wipe() }
+        unsafe start.deallocate()
+      })
   }
 }

@@ -34,7 +34,7 @@ extension ArchiveStore {
         file = StoreFile(store.fileSystem, try state.slot.make(.marker), byteCount: 0, isWritable: true)
       }
       let begun = try RestorationAttempt(
-        marker, file, on: store.volume, identity: identity, keys: store.keys)
+        marker, file, identity: identity, keys: store.keys)
       state.marker = marker
       state.markerFile = file
       state.attempt = begun

@@ -90,7 +90,7 @@ extension ArchiveStore {
     // A state that a power cut may take is no fallback; nor is a state that this run has saved while locked.
     if state.isUnknown { return .passing }
     if current.flags.contains(.oneWay), state.verified.contains(current.generation) { return .passing }
-    if state.verified.contains(current.generation) || state.base?.opened?.hasBeenRead == true { return .whole }
+    if state.verified.contains(current.generation) || state.base?.reading?.isSet == true { return .whole }
     do throws(ProtectionError) {
       try state.reading.open(current, as: expected(current)).content.readThrough()
       state.verified.insert(current.generation)
@@ -114,6 +114,17 @@ extension ArchiveStore {
     orOneWay sealsOneWay: Bool = false, over old: Ledger, _ state: inout ArchiveStoreState,
     _ makeLedger: (Ledger.Record) -> Ledger.Successor
   ) throws(ProtectionError) -> (receipt: PublishReceipt, base: ArchiveStoreState.Base) {
+    let sealed = try sealGeneration(
+      plaintext, appending: frames, as: wanted, wantedFlags, orOneWay: sealsOneWay, over: old)
+    return try writeGeneration(sealed, over: old, &state, makeLedger)
+  }
+
+  /// Seals a generation and its frames, so that the plaintext need not wait for the disk.
+  func sealGeneration(
+    _ plaintext: Data, appending frames: [Data] = [], as wanted: ProtectionClass,
+    _ wantedFlags: Ledger.Record.Flags = [],
+    orOneWay sealsOneWay: Bool = false, over old: Ledger
+  ) throws(ProtectionError) -> SealedGeneration {
     let number = old.counter + 1
     var (flags, protection) = (wantedFlags, wanted)
     func seal() throws(ProtectionError) -> SealedBytes {
@@ -144,14 +155,24 @@ extension ArchiveStore {
     let record = Ledger.Record(
       generation: number, commitment: sealed.commitment, protection: protection, flags: flags,
       byteCount: UInt64(bytes.count))
-    var next = makeLedger(record)
-    next.ledger.counter = number
-    let written = try write(record, bytes, next, over: old, &state)
-    state.verified.insert(number)
+    return SealedGeneration(
+      record: record, bytes: bytes, frames: sealed.frames, room: room, frameCount: frames.count, scan: scan)
+  }
+
+  /// Writes a sealed generation, and commits the ledger that a body makes with its record.
+  func writeGeneration(
+    _ sealed: SealedGeneration, over old: Ledger, _ state: inout ArchiveStoreState,
+    _ makeLedger: (Ledger.Record) -> Ledger.Successor
+  ) throws(ProtectionError) -> (receipt: PublishReceipt, base: ArchiveStoreState.Base) {
+    var next = makeLedger(sealed.record)
+    next.ledger.counter = sealed.record.generation
+    let written = try write(sealed.record, sealed.bytes, next, over: old, &state)
+    state.verified.insert(sealed.record.generation)
     let base = ArchiveStoreState.Base(
-      record: record, file: written.file, frames: sealed.frames, room: room, frameCount: frames.count, end: scan.end,
-      commitment: scan.commitment, allocated: bytes.count,
-      isAppendable: written.receipt.durability == .durable && flags.isEmpty)
+      record: sealed.record, file: written.file, frames: sealed.frames, room: sealed.room,
+      frameCount: sealed.frameCount, end: sealed.scan.end, commitment: sealed.scan.commitment,
+      allocated: sealed.bytes.count,
+      isAppendable: written.receipt.durability == .durable && sealed.record.flags.isEmpty)
     return (written.receipt, base)
   }
 
@@ -277,6 +298,18 @@ extension ArchiveStore {
     let name = name
     state.reading.list = .valid(try store.changeList { $0.entries[name] = entry })
   }
+}
+
+/// A generation that is ready to be written.
+struct SealedGeneration {
+  let record: Ledger.Record
+  /// The whole file, frames included.
+  let bytes: Data
+  let frames: any FrameSealing
+  /// Where its frames may lie.
+  let room: Range<Int>
+  let frameCount: Int
+  let scan: FrameScan
 }
 
 /// So many random bytes, for unique values that are no secret.

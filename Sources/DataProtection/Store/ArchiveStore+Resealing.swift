@@ -56,8 +56,7 @@ extension ArchiveStore {
     for record in ledger.setAside + [ledger.current].compactMap(\.self)
     where record.protection != .none && !record.flags.contains(.damaged) {
       do throws(ProtectionError) {
-        let opened = try state.reading.open(record, as: record.protection)
-        if try reseal(opened, &state).durability != .durable { isComplete = false }
+        if try reseal(record, &state).durability != .durable { isComplete = false }
       } catch  where error.code.isDamage {
         // Sealed anew the older one would pass for the newest: the next whole save puts it in its place.
         if record == ledger.current, ledger.predecessor != nil { isComplete = false }
@@ -67,21 +66,27 @@ extension ArchiveStore {
     return isComplete
   }
 
-  /// Writes an opened generation anew under its class's active key, in its place.
+  /// Writes a generation anew under its class's active key, in its place.
   private func reseal(
-    _ opened: OpenedArchive, _ state: inout ArchiveStoreState
+    _ former: Ledger.Record, _ state: inout ArchiveStoreState
   ) throws(ProtectionError) -> PublishReceipt {
     guard let old = state.reading.ledger.value else { throw .nothingSaved }
-    return try writeGeneration(
-      try opened.readAll(), appending: opened.frames, as: opened.protection, over: old, &state
-    ) { record in
+    return try writeGeneration(try sealAnew(former, over: old, state), over: old, &state) { record in
       var next = Ledger.Successor(ledger: old)
-      if old.current?.generation == opened.generation.rawValue {
+      if old.current?.generation == former.generation {
         next.ledger.current = record
         next.ledger.predecessor = nil
       }
-      next.ledger.setAside = old.setAside.map { $0.generation == opened.generation.rawValue ? record : $0 }
+      next.ledger.setAside = old.setAside.map { $0.generation == former.generation ? record : $0 }
       return next
     }.receipt
+  }
+
+  /// What the disk gets in a generation's place; its plaintext is in memory for no longer than this takes.
+  private func sealAnew(
+    _ record: Ledger.Record, over old: Ledger, _ state: ArchiveStoreState
+  ) throws(ProtectionError) -> SealedGeneration {
+    let opened = try state.reading.open(record, as: record.protection)
+    return try sealGeneration(try opened.readAll(), appending: opened.frames, as: opened.protection, over: old)
   }
 }

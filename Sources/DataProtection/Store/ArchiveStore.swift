@@ -219,6 +219,6 @@ package final class ArchiveStore: Sendable {
       record: record, file: opened.file, frames: opened.content.frames, room: opened.content.frameRoom,
       frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
       allocated: opened.file.byteCount,
-      isAppendable: opened.tailDropped == 0 && opened.file.isWritable && opened.file.isOwn, opened: opened)
+      isAppendable: opened.tailDropped == 0 && opened.file.isWritable && opened.file.isOwn, reading: opened.readMark)
   }
 }

@@ -18,8 +18,8 @@ struct ArchiveStoreState {
     var allocated: Int
     /// Whether another frame may follow.
     var isAppendable: Bool
-    /// As it was opened; nil for one that this run has written.
-    var opened: OpenedArchive?
+    /// Whether its content was read to the last byte; nil for one that this run has written.
+    var reading: ReadMark?
   }
 
   /// The slot as it was found when it was taken; its ledger is what the disk has now.

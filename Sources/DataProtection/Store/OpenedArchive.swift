@@ -28,8 +28,7 @@ package final class OpenedArchive: Sendable {
   let scan: FrameScan
 
   /// Whether the whole content was read, and is authentic to the last byte.
-  var hasBeenRead: Bool { wasRead.withLock { $0 } }
-  private let wasRead = Mutex(false)
+  let readMark = ReadMark()
 
   init(generation: UInt64, standing: ArchiveStanding, file: StoreFile, content: any SealedContent, scan: FrameScan) {
     self.generation = Generation(rawValue: generation)
@@ -44,10 +43,19 @@ package final class OpenedArchive: Sendable {
   /// Throws `.locked` once the class's key is gone, `.corrupt` when a chunk was changed.
   package func read(_ range: Range<Int>) throws(ProtectionError) -> Data {
     let data = try content.read(range)
-    if range == 0..<byteCount { wasRead.withLock { $0 = true } }
+    if range == 0..<byteCount { readMark.set() }
     return data
   }
 
   /// Reads the whole content.
   package func readAll() throws(ProtectionError) -> Data { try read(0..<byteCount) }
+}
+
+/// Whether a content was read to its last byte: what its writer keeps of it, so that no plaintext stays.
+final class ReadMark: Sendable {
+  private let value = Mutex(false)
+
+  var isSet: Bool { value.withLock { $0 } }
+
+  func set() { value.withLock { $0 = true } }
 }

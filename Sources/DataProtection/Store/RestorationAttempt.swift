@@ -3,12 +3,12 @@ import Synchronization
 
 /// A marked attempt at restoring: the next launch learns from it if this process dies in it.
 ///
-/// Marking is storing into the page cache, which outlives the process; only ``synchronize()`` waits for the disk.
+/// Marking is writing into the page cache, which outlives the process; only ``synchronize()`` waits for the disk. A note
+/// of a node is one write of four bytes, about a microsecond: into a mapped page it would cost less, and end the process
+/// when somebody cuts the file short.
 package final class RestorationAttempt: Sendable {
   private struct State {
     var marker: CrashMarker
-    /// The marker with its code, but for the node that runs.
-    var bytes: [UInt8]
     /// Whether the disk was told that the attempt has ended, as it was told that it has begun.
     var hasEnded = false
     /// What earlier attempts have left, which the end forgets.
@@ -16,34 +16,22 @@ package final class RestorationAttempt: Sendable {
   }
 
   private let file: StoreFile
-  private let mapping: FileMapping?
   private let identity: [UInt8]
   private let keys: any StoreKeys
   private let state: Mutex<State>
 
   /// Writes a marker in which an attempt runs.
   init(
-    _ marker: CrashMarker, _ file: StoreFile, on volume: VolumeKind, identity: [UInt8], keys: any StoreKeys
+    _ marker: CrashMarker, _ file: StoreFile, identity: [UInt8], keys: any StoreKeys
   ) throws(ProtectionError) {
     let bytes = try marker.encoded(identity: identity, keys: keys)
-    func map() -> FileMapping? {
-      volume == .overwriting ? file.fileSystem.map(file.descriptor, byteCount: bytes.count) : nil
+    try attempt("mark an attempt at restoring") { () throws(FileSystemError) in
+      try unsafe file.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
     }
-    // A file has to be as long as a marker before it is mapped.
-    var mapping = file.byteCount == bytes.count ? map() : nil
-    if let mapping {
-      unsafe mapping.store(bytes.span.bytes)
-    } else {
-      try attempt("mark an attempt at restoring") { () throws(FileSystemError) in
-        try unsafe file.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
-      }
-      mapping = map()
-    }
-    self.mapping = mapping
     self.file = file
     self.identity = identity
     self.keys = keys
-    state = Mutex(State(marker: marker, bytes: bytes))
+    state = Mutex(State(marker: marker))
   }
 
   /// What the marker says now.
@@ -56,10 +44,11 @@ package final class RestorationAttempt: Sendable {
     state.withLock { state in
       if state.marker.running == nil, let earlier = state.earlier, !state.marker.records.isEmpty {
         state.marker.records[0].takeDeaths(of: earlier)
-        encode(&state)
+        state.marker.running = node ?? CrashMarker.noNode
+        return write(state.marker)
       }
       state.marker.running = node ?? CrashMarker.noNode
-      store(&state)
+      writeRunning(state.marker)
     }
   }
 
@@ -68,7 +57,7 @@ package final class RestorationAttempt: Sendable {
     state.withLock { state in
       guard state.marker.running != nil else { return }
       state.marker.running = nil
-      store(&state)
+      writeRunning(state.marker)
     }
   }
 
@@ -78,8 +67,7 @@ package final class RestorationAttempt: Sendable {
       guard state.marker.running != nil else { return false }
       if let first = state.marker.records.first, first.hasDeaths { state.earlier = first }
       state.marker.end()
-      encode(&state)
-      store(&state)
+      write(state.marker)
       defer { state.hasEnded = true }
       return !state.hasEnded
     }
@@ -92,18 +80,21 @@ package final class RestorationAttempt: Sendable {
     try? file.fileSystem.synchronizeData(file.descriptor)
   }
 
-  /// The records are the same unless something was held against the state; without keys they stay, and the end counts.
-  private func encode(_ state: inout State) {
-    if let bytes = try? state.marker.encoded(identity: identity, keys: keys) { state.bytes = bytes }
+  /// Writes the marker whole; without keys the records stay, and the end counts.
+  private func write(_ marker: CrashMarker) {
+    if let bytes = try? marker.encoded(identity: identity, keys: keys) {
+      write(bytes, at: 0)
+    } else {
+      writeRunning(marker)
+    }
   }
 
-  private func store(_ state: inout State) {
-    state.bytes.replaceSubrange((state.bytes.count - 4)..., with: CrashMarker.bytes(ofRunning: state.marker.running))
-    if let mapping {
-      unsafe mapping.store(state.bytes.span.bytes)
-    } else {
-      // An attempt without a mark is not guarded; restoring goes on.
-      try? unsafe file.fileSystem.writeAll(file.descriptor, state.bytes.span.bytes, at: 0)
-    }
+  private func writeRunning(_ marker: CrashMarker) {
+    write(CrashMarker.bytes(ofRunning: marker.running), at: CrashMarker.byteCount - 4)
+  }
+
+  private func write(_ bytes: [UInt8], at offset: Int) {
+    // An attempt without a mark is not guarded; restoring goes on.
+    try? unsafe file.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: Int64(offset))
   }
 }

@@ -16,6 +16,9 @@ public struct DeviceLocation: Hashable, Sendable {
   /// On Linux that is `$XDG_STATE_HOME/<identifier>`, or `~/.local/state/<identifier>` when the variable isn't set
   /// or isn't an absolute path (XDG Base Directory Specification 0.8).
   ///
+  /// Nothing is made there in another user's home, as a program would that was started with `sudo`: that is
+  /// `unsafeLocation`.
+  ///
   /// - Parameter identifier: The application's reverse-DNS identifier; a single path component.
   /// - Returns: The location.
   public static func applicationState(_ identifier: String) -> DeviceLocation {
@@ -35,6 +38,9 @@ public struct DeviceLocation: Hashable, Sendable {
 }
 
 extension DeviceLocation {
+  /// Whether the user's home decides where this is, and not the caller.
+  var isInHome: Bool { if case .applicationState = kind { true } else { false } }
+
   /// The absolute path of this location, found in an environment.
   ///
   /// - Parameter variables: Looks up an environment variable.

@@ -1,3 +1,4 @@
+import CDesktop
 import Foundation
 import Glibc
 import StateRestoration
@@ -6,8 +7,9 @@ import StateRestoration
 enum ChildProcess {
   /// How a program ended.
   struct Result {
-    /// The exit status, or the negative number of the signal that ended it.
-    var status: Int32
+    /// The exit status, or the negative number of the signal that ended it; nil where the program ignores SIGCHLD, so that
+    /// the kernel forgets its children at once.
+    var status: Int32?
     var output: SecretBuffer
   }
 
@@ -30,9 +32,9 @@ enum ChildProcess {
     defer { close(inputRead) }
     let (outputRead, outputWrite) = try makePipe()
     defer { close(outputRead) }
-    let child: pid_t
+    let child: Child
     do throws(ProtectionError) {
-      child = try spawn(program, arguments, input: inputRead, output: outputWrite)
+      child = Child(try spawn(program, arguments, input: inputRead, output: outputWrite))
     } catch {
       close(outputWrite)
       throw error
@@ -55,31 +57,14 @@ enum ChildProcess {
         count += result
       }
     }
-    let status = wait(for: child, until: deadline)
-    guard !isLate, let status else {
+    let end = child.wait(until: deadline)
+    guard !isLate, end != .ended else {
       throw ProtectionError(.busy, "\(program) has not ended within \(timeout), and was ended.")
     }
     let output = unsafe buffer.withMemory {
       unsafe SecretBuffer(copying: UnsafeRawBufferPointer(rebasing: $0[..<count]))
     }
-    return Result(status: status, output: output)
-  }
-
-  /// The status of a child, or nil when it had to be killed.
-  private static func wait(for child: pid_t, until deadline: MonotonicTime) -> Int32? {
-    var status: Int32 = 0
-    var wasKilled = false
-    while unsafe waitpid(child, &status, wasKilled ? 0 : WNOHANG) != child {
-      if wasKilled { continue }
-      if MonotonicTime.now >= deadline {
-        kill(child, SIGKILL)
-        wasKilled = true
-      } else {
-        usleep(1000)
-      }
-    }
-    if wasKilled { return nil }
-    return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+    return Result(status: end.status, output: output)
   }
 
   private static func makePipe() throws(ProtectionError) -> (read: Int32, write: Int32) {
@@ -113,5 +98,72 @@ enum ChildProcess {
       throw ProtectionError(.io, "\(program) can't be started. Install the package that has it.", errno: failure)
     }
     return child
+  }
+}
+
+/// A child that can only be waited for or ended itself, whoever has its number later.
+private struct Child: ~Copyable {
+  private let process: pid_t
+  /// The kernel's descriptor of the process; negative when it has none, or when the child is gone already.
+  private let descriptor: Int32
+
+  init(_ process: pid_t) {
+    self.process = process
+    var found = cprocess_open(process)
+    var status: Int32 = 0
+    // Where the program ignores SIGCHLD, the number of a child that has ended may be another process's by now.
+    if found >= 0, unsafe cprocess_wait(found, Int32(cprocess_options_look.rawValue), &status) < 0 {
+      close(found)
+      found = -1
+    }
+    descriptor = found
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// How a child came to its end.
+  enum End: Equatable {
+    /// By itself, with a status as a result has it.
+    case status(Int32)
+    /// By itself, and nobody knows the status any more.
+    case unknown
+    /// Not in time.
+    case ended
+
+    var status: Int32? { if case .status(let status) = self { status } else { nil } }
+  }
+
+  /// Waits for the end, and makes it at the deadline.
+  func wait(until deadline: MonotonicTime) -> End {
+    guard descriptor >= 0 else { return waitByNumber(until: deadline) }
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while unsafe poll(&request, 1, deadline.pollTimeout(from: .now)) < 0, errno == EINTR {}
+    let isLate = request.revents == 0
+    if isLate { _ = cprocess_send(descriptor, SIGKILL) }
+    var status: Int32 = 0
+    var code: Int32 = -1
+    repeat {
+      code = unsafe cprocess_wait(descriptor, Int32(cprocess_options_reap.rawValue), &status)
+    } while code < 0 && errno == EINTR
+    guard !isLate else { return .ended }
+    // ECHILD: the kernel has forgotten it, as the program ignores SIGCHLD.
+    guard code > 0 else { return .unknown }
+    return .status(code == Int32(cprocess_exited.rawValue) ? status : -status)
+  }
+
+  /// Waits for a child without a descriptor: it is gone already, or the kernel is older than 5.3.
+  ///
+  /// It is never ended, as its number may be another process's.
+  private func waitByNumber(until deadline: MonotonicTime) -> End {
+    var status: Int32 = 0
+    while true {
+      let result = unsafe waitpid(process, &status, WNOHANG)
+      if result == process { return .status(status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)) }
+      if result < 0, errno != EINTR { return .unknown }
+      guard MonotonicTime.now < deadline else { return .ended }
+      usleep(1000)
+    }
   }
 }

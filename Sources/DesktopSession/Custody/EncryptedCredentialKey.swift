@@ -54,16 +54,50 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
   package var place: String { "systemd-creds with \(key.rawValue), in \(path)" }
 
   /// Decrypts the file; `nil` when there is none.
+  ///
+  /// Throws `corrupt`, and says which key it found, for a file under another key than ``Key`` says: `systemd-creds` would
+  /// decrypt it all the same, and whoever can write the file would decide what the device is tied to.
   public func loadKey() throws(ProtectionError) -> DeviceKey? {
-    if unsafe access(path, F_OK) != 0 {
+    guard let sealed = try read() else { return nil }
+    return try decrypt(sealed)
+  }
+
+  /// More than any credential of a key has, and less than a socket's buffer takes.
+  private static let limit = 16_384
+
+  private func read() throws(ProtectionError) -> SecretBuffer? {
+    // A pipe that stands in its place must not block.
+    let file = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else {
       if errno == ENOENT { return nil }
       throw ProtectionError(.io, "The encrypted device key can't be reached.", errno: errno)
     }
-    return try decrypt(path, input: nil)
+    defer { close(file) }
+    var count = 0
+    var failure: Int32 = 0
+    let buffer = unsafe SecretBuffer(byteCount: Self.limit) { target in
+      while count < target.count {
+        let result = unsafe Glibc.read(file, target.baseAddress! + count, target.count - count)
+        if result < 0, errno == EINTR { continue }
+        if result < 0 { failure = errno }
+        guard result > 0 else { return }
+        count += result
+      }
+    }
+    guard failure == 0 else { throw ProtectionError(.io, "The encrypted device key can't be read.", errno: failure) }
+    return unsafe buffer.withMemory { unsafe SecretBuffer(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
   }
 
-  private func decrypt(_ source: String, input: SecretBuffer?) throws(ProtectionError) -> DeviceKey {
-    let output = try run(["decrypt", "--name=\(name)", source, "-"], input: input)
+  private func decrypt(_ sealed: SecretBuffer) throws(ProtectionError) -> DeviceKey {
+    // The bytes that were looked at are those that are decrypted.
+    let found = unsafe CredentialType(ofCredential: sealed.withMemory { unsafe [UInt8]($0) })
+    guard let found, found.key == key else {
+      throw ProtectionError(
+        .corrupt,
+        "The device key at \(path) is encrypted under \(found?.words ?? "no key that this program knows"), and "
+          + "\(key.rawValue) was asked for. Put the right file back, or erase the device.")
+    }
+    let output = try run(["decrypt", "--name=\(name)", "-", "-"], input: sealed)
     guard output.count == DeviceKey.byteCount else {
       throw ProtectionError(
         .corrupt, "The encrypted device key has another length. Put the right file back, or erase the device.")
@@ -77,7 +111,7 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
       throw ProtectionError(.secretsUnavailable, "The system gave no random bytes.", errno: errno)
     }
     let sealed = try run(["encrypt", "--name=\(name)", "--with-key=\(key.rawValue)", "-", "-"], input: fresh)
-    let key = try decrypt("-", input: sealed)
+    let key = try decrypt(sealed)
     try ExclusiveFile.create(path, sealed)
     return key
   }
@@ -85,10 +119,12 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
   private func run(_ arguments: [String], input: SecretBuffer?) throws(ProtectionError) -> SecretBuffer {
     let device = tpm.map { ["--tpm2-device=\($0)"] } ?? []
     let result = try ChildProcess.run(tool, device + arguments, input: input, within: timeout)
-    guard result.status == 0 else {
+    // Where the program ignores SIGCHLD nobody learns the status: then only what came out tells.
+    guard result.status ?? 0 == 0, result.output.count > 0 else {
+      let status = result.status.map { "\($0)" } ?? "unknown"
       throw ProtectionError(
         .io,
-        "systemd-creds could not \(arguments[0]) the device key (\(key.rawValue), status \(result.status)). "
+        "systemd-creds could not \(arguments[0]) the device key (\(key.rawValue), status \(status)). "
           + "See `systemd-creds has-tpm2`, and run it by hand for the reason.")
     }
     return result.output

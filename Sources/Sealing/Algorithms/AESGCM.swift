@@ -108,7 +108,9 @@ package enum AESGCM {
     ) throws(SealingError) {
       let length = sealed.count - AESGCM.tagByteCount
       precondition(length >= 0 && target.count >= length)
-      let outcome = unsafe sealed.withUnsafeBytes { sealed -> Bool? in
+      // Only the last call judges the tag; what fails before says nothing about the bytes.
+      var isReady = false
+      let isAuthentic = unsafe sealed.withUnsafeBytes { sealed in
         let source = unsafe sealed.baseAddress!.assumingMemoryBound(to: UInt8.self)
         var empty: UInt8 = 0
         var count: Int32 = 0
@@ -116,18 +118,17 @@ package enum AESGCM {
         let tag = unsafe UnsafeMutableRawPointer(mutating: source + length)
         return unsafe withUnsafeMutablePointer(to: &empty) { empty in
           let out = unsafe target.baseAddress?.assumingMemoryBound(to: UInt8.self) ?? empty
-          let isReady =
+          isReady =
             unsafe start(nonce, additionalData)
             && EVP_DecryptUpdate(context, out, &count, source, Int32(length)) == 1
             && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(AESGCM.tagByteCount), tag) == 1
-          return unsafe isReady ? EVP_DecryptFinal_ex(context, out + length, &count) == 1 : nil
+          return unsafe isReady && EVP_DecryptFinal_ex(context, out + length, &count) == 1
         }
       }
-      guard outcome != true else { return }
-      if let start = target.baseAddress { unsafe OPENSSL_cleanse(start, length) }
-      guard outcome != nil else { throw .library("EVP_DecryptUpdate") }
-      ERR_clear_error()
-      throw .notAuthentic
+      guard isAuthentic else {
+        if let start = target.baseAddress { unsafe OPENSSL_cleanse(start, length) }
+        throw isReady ? .notAuthentic : .library("EVP_DecryptUpdate")
+      }
     }
 
     private func start(_ nonce: Span<UInt8>, _ additionalData: Span<UInt8>) -> Bool {

@@ -18,8 +18,16 @@ import Synchronization
   }
 
   /// Lends a context; `clean` runs before it is kept for the next borrower, and frees it by returning `false`.
+  ///
+  /// What the calls leave in the thread's queue of errors is taken away.
   func withContext<Result: ~Copyable>(
     isNew: Bool = false, _ body: (OpaquePointer) throws(SealingError) -> Result, clean: (OpaquePointer) -> Bool
+  ) throws(SealingError) -> Result {
+    try keepingErrors { () throws(SealingError) in try unsafe lend(isNew: isNew, body, clean: clean) }
+  }
+
+  private func lend<Result: ~Copyable>(
+    isNew: Bool, _ body: (OpaquePointer) throws(SealingError) -> Result, clean: (OpaquePointer) -> Bool
   ) throws(SealingError) -> Result {
     let context: OpaquePointer
     if !isNew, let kept = idle.withLock({ $0.popLast() }) {

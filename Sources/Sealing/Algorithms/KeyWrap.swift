@@ -45,6 +45,13 @@ package enum KeyWrap {
     into target: UnsafeMutableRawBufferPointer
   ) throws(SealingError) {
     let cipher = try unsafe Algorithm.aes256Wrap.handle()
+    try keepingErrors { () throws(SealingError) in try unsafe run(input, wrappingKey, cipher, isWrapping, target) }
+  }
+
+  private static func run(
+    _ input: Span<UInt8>, _ wrappingKey: borrowing SecretKey, _ cipher: OpaquePointer, _ isWrapping: Bool,
+    _ target: UnsafeMutableRawBufferPointer
+  ) throws(SealingError) {
     try wrappingKey.withBytes { (key: Span<UInt8>) throws(SealingError) in
       // Rare enough for a context of its own, which wipes its key when it is freed.
       guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .library("EVP_CIPHER_CTX_new") }
@@ -62,8 +69,8 @@ package enum KeyWrap {
           input.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(input.count)) == 1
       }
       guard isDone, Int(count) == target.count else {
+        // The call allocates nothing: it can only find that the bytes don't fit.
         if isWrapping { throw .library("EVP_CipherUpdate") }
-        ERR_clear_error()
         throw SealingError(.authenticationFailed, "The wrapped key was not made under this key, or was changed.")
       }
     }

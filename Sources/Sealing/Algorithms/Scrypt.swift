@@ -1,4 +1,5 @@
 import CLibcrypto
+import CSystem
 
 /// Stretching of a passcode (RFC 7914): slow and large on purpose.
 package enum Scrypt {
@@ -45,7 +46,16 @@ package enum Scrypt {
       throw SealingError(.invalidParameter, "The scrypt cost is out of bounds; at most 1 GiB is spent on it.")
     }
     let algorithm = try unsafe Algorithm.scrypt.handle()
-    return try passcode.withBytes { (passcode: Span<UInt8>) throws(SealingError) in
+    return try keepingErrors { () throws(SealingError) in
+      try unsafe derive(from: passcode, salt: salt, cost, byteCount, algorithm)
+    }
+  }
+
+  private static func derive(
+    from passcode: borrowing some Secret & ~Copyable, salt: Span<UInt8>, _ cost: Cost, _ byteCount: UInt64,
+    _ algorithm: OpaquePointer
+  ) throws(SealingError) -> SecretKey {
+    try passcode.withBytes { (passcode: Span<UInt8>) throws(SealingError) in
       try unsafe SecretKey { (target) throws(SealingError) in
         // Freeing the context wipes its copy of the passcode; the working memory is wiped by libcrypto as well.
         guard let context = unsafe EVP_KDF_CTX_new(algorithm) else { throw .library("EVP_KDF_CTX_new") }
@@ -70,6 +80,8 @@ package enum Scrypt {
         guard isReady else { throw .library("EVP_KDF_CTX_set_params") }
         let isDone = unsafe EVP_KDF_derive(
           context, target.baseAddress?.assumingMemoryBound(to: UInt8.self), target.count, nil)
+        // PBKDF2, its last step, leaves the result in a variable that nobody wipes.
+        csystem_wipe_traces()
         guard isDone == 1 else { throw .library("EVP_KDF_derive") }
       }
     }

@@ -9,6 +9,10 @@ package enum X25519 {
 
   /// The public key that belongs to a private one.
   package static func publicKey(of privateKey: borrowing SecretKey) throws(SealingError) -> [UInt8] {
+    try keepingErrors { () throws(SealingError) in try computePublicKey(of: privateKey) }
+  }
+
+  private static func computePublicKey(of privateKey: borrowing SecretKey) throws(SealingError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: publicKeyByteCount)
     let key = try unsafe makeKey(privateKey)
     defer { unsafe EVP_PKEY_free(key) }
@@ -31,15 +35,22 @@ package enum X25519 {
     guard publicKey.count == publicKeyByteCount else {
       throw SealingError(.invalidLength, "An X25519 public key has 32 bytes, not \(publicKey.count).")
     }
+    return try keepingErrors { () throws(SealingError) in try agree(privateKey, with: publicKey) }
+  }
+
+  private static func agree(
+    _ privateKey: borrowing SecretKey, with publicKey: Span<UInt8>
+  ) throws(SealingError) -> SecretKey {
+    let library = try unsafe CryptographicLibrary.context()
     let mine = try unsafe makeKey(privateKey)
     defer { unsafe EVP_PKEY_free(mine) }
     let peer = unsafe publicKey.withUnsafeBytes { bytes in
       unsafe EVP_PKEY_new_raw_public_key_ex(
-        nil, "X25519", nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        library, "X25519", nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
     guard let peer = unsafe peer else { throw .library("EVP_PKEY_new_raw_public_key_ex") }
     defer { unsafe EVP_PKEY_free(peer) }
-    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, mine, nil) else {
+    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(library, mine, nil) else {
       throw .library("EVP_PKEY_CTX_new_from_pkey")
     }
     defer { unsafe EVP_PKEY_CTX_free(context) }
@@ -61,11 +72,12 @@ package enum X25519 {
   }
 
   private static func makeKey(_ privateKey: borrowing SecretKey) throws(SealingError) -> OpaquePointer {
+    let library = try unsafe CryptographicLibrary.context()
     // The copy in libcrypto is wiped by `EVP_PKEY_free`.
-    try unsafe privateKey.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
+    return try unsafe privateKey.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
       let key = unsafe bytes.withUnsafeBytes { bytes in
         unsafe EVP_PKEY_new_raw_private_key_ex(
-          nil, "X25519", nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+          library, "X25519", nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
       }
       guard let key = unsafe key else { throw SealingError.library("EVP_PKEY_new_raw_private_key_ex") }
       return unsafe key
@@ -75,7 +87,6 @@ package enum X25519 {
 
 extension SealingError {
   fileprivate static var lowOrderKey: SealingError {
-    ERR_clear_error()
-    return SealingError(.invalidPublicKey, "The public key is of low order: no secret can be agreed on with it.")
+    SealingError(.invalidPublicKey, "The public key is of low order: no secret can be agreed on with it.")
   }
 }

@@ -51,6 +51,12 @@ package struct SecretBytes: ~Copyable, Secret, Sendable {
   /// How many bytes the secret has.
   package var byteCount: Int { slot.byteCount }
 
+  /// Overwrites the bytes where they are, also while somebody else has them: that one reads on, and finds none.
+  package borrowing func overwrite() {
+    guard slot.block.isCookieIntact else { return }
+    slot.wipe()
+  }
+
   /// Lends the bytes; throws `secretsLost` in a forked child instead of lending zeroes.
   package borrowing func withBytes<Result: ~Copyable>(
     _ body: (Span<UInt8>) throws(SealingError) -> Result

@@ -1,3 +1,5 @@
+import CSystem
+
 /// A key of 32 bytes in the arena; wiped when it goes.
 package struct SecretKey: ~Copyable, Secret, Sendable {
   private let bytes: SecretBytes
@@ -41,10 +43,20 @@ package struct SecretKey: ~Copyable, Secret, Sendable {
     self.bytes = bytes
   }
 
+  /// Makes a second copy, which is wiped on its own, for somebody who may hang with it.
+  package borrowing func copyWithoutTraces() throws(SealingError) -> SecretKey {
+    let copied = try copy()
+    csystem_wipe_traces()
+    return copied
+  }
+
   /// Makes a second copy, which is wiped on its own.
   package borrowing func copy() throws(SealingError) -> SecretKey {
     try withBytes { (bytes: Span<UInt8>) throws(SealingError) in try SecretKey(copying: bytes) }
   }
+
+  /// Overwrites the bytes where they are, also while somebody else has them.
+  package borrowing func overwrite() { bytes.overwrite() }
 
   /// Always 32.
   package var byteCount: Int { Self.byteCount }

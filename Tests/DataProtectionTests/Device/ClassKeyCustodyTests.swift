@@ -25,12 +25,17 @@ final class DaemonCustody: ClassKeyCustody {
   func lend(_ entry: CustodyEntry, to body: (Span<UInt8>) -> Void) {
     onLend(entry)
     guard let bytes = keys.withLock({ $0[entry] }) else { return }
-    let key = bytes.map { $0 ^ 0x5a }
+    var key = bytes.map { $0 ^ 0x5a }
     body(key.span)
+    for index in key.indices { key[index] = 0 }
   }
 
   func forget(_ entry: CustodyEntry) {
     keys.withLock { $0[entry] = nil }
+  }
+
+  func put(_ masked: [UInt8], _ entry: CustodyEntry) {
+    keys.withLock { $0[entry] = masked }
   }
 
   func forget(_ protection: ProtectionClass) {
@@ -42,6 +47,13 @@ final class DaemonCustody: ClassKeyCustody {
   func replaceAll() {
     keys.withLock { keys in
       for entry in keys.keys { keys[entry] = [UInt8](repeating: 9, count: 32) }
+    }
+  }
+
+  /// The keys as they are kept.
+  var maskedByClass: [ProtectionClass: [UInt8]] {
+    keys.withLock { keys in
+      Dictionary(keys.map { ($0.key.protection, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
   }
 

@@ -118,7 +118,7 @@ import Testing
 
   @Test func `a custody that hangs keeps no lock from wiping`() async throws {
     var world = world
-    let custody = HangingCustody()
+    let custody = StoppedCustody()
     world.options.custody = custody
     world.options.gracePeriod = .zero
     let device = try await world.open()
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test func `a custody that hangs after one lock keeps no later lock from wiping`() async throws {
-    let custody = HangingCustody()
+    let custody = StoppedCustody()
     var options = DeviceOptions()
     options.gracePeriod = .milliseconds(20)
     options.custody = custody
@@ -302,6 +302,60 @@ import Testing
     withExtendedLifetime(one) {}
   }
 
+  @Test(arguments: [Duration.zero, .seconds(10)])
+  func `a lock while the first passcode is being set locks as soon as there is one`(grace: Duration) async throws {
+    var world = world
+    world.options.gracePeriod = grace
+    let log = Log<String>()
+    let faulty = FaultyFileSystemProbe(world)
+    let device = try await world.open(through: faulty.fileSystem)
+    let observation = device.observeProtectedData { log.append("\($0)") }
+    faulty.onNextCall { [unowned device] in device.lock() }
+    try await device.setPasscode(Passcode("1234"))
+    #expect(device.lockState == (grace == .zero ? .locked : .locking))
+    if grace > .zero { await world.finishLock(device) }
+    #expect(!device.isProtectedDataAvailable)
+    #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
+    #expect(log.all == ["protectedDataWillBecomeUnavailable"])
+    try await device.unlock(passcode: Passcode("1234"))
+    #expect(device.isProtectedDataAvailable)
+    _ = observation
+  }
+
+  @Test func `a lock before there was a passcode locks nothing later`() async throws {
+    let device = try await world.open()
+    device.lock()
+    try await device.unlock(passcode: Passcode("any"))
+    try await device.setPasscode(Passcode("1234"))
+    #expect(device.lockState == .unlocked)
+  }
+
+  @Test func `a lock while the passcode is removed leaves the device open, without one`() async throws {
+    let (world, _) = try await makeDevice(grace: .zero)
+    for number in 1... {
+      let copy = TestWorld(
+        memory: world.memory.afterProcessDeath(), clock: world.clock, bootClock: world.bootClock,
+        options: world.options)
+      let faulty = FaultyFileSystem(copy.memory)
+      let device = try await copy.open(through: faulty)
+      let last = faulty.callCount + number
+      let hasLocked = SharedFlag()
+      faulty.onCall { [unowned device] call, _ in
+        guard call == last else { return }
+        hasLocked.set()
+        device.lock()
+      }
+      let outcome = await code { try await device.removePasscode(Passcode("1234")) }
+      faulty.onCall(nil)
+      #expect(outcome == nil || outcome == .locked, "call \(number)")
+      #expect(device.hasPasscode == (outcome != nil), "call \(number)")
+      #expect(device.isProtectedDataAvailable == (outcome == nil), "call \(number)")
+      #expect(try await copy.open().hasPasscode == (outcome != nil), "call \(number)")
+      if outcome == nil { try device.files().create("x", protection: .complete) }
+      if !hasLocked.isSet { break }
+    }
+  }
+
   @Test func `a lock during the check of a passcode wins`() async throws {
     let (world, _) = try await makeDevice(grace: .zero)
     let faulty = FaultyFileSystemProbe(world)
@@ -346,7 +400,7 @@ import Testing
 private func blockThread() { Thread.sleep(forTimeInterval: 60) }
 
 /// A custody that stops working when it is told to.
-private final class HangingCustody: ClassKeyCustody {
+private final class StoppedCustody: ClassKeyCustody {
   let (isHanging, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   let (hangs, hangsForgetting) = (SharedFlag(), SharedFlag())
   private let kept = Mutex<Set<CustodyEntry>>([])

@@ -6,6 +6,30 @@ import Testing
 
 /// An opening costs few calls, waits for nobody and changes nothing.
 @Suite struct DeviceOpeningTests {
+  @Test(arguments: [UInt32(0), 4711])
+  func `nothing is made in another user's home, as with sudo, and the error says what to do`(user: UInt32) async throws
+  {
+    let memory = MemoryFileSystem(user: user)
+    for path in ["/home", "/home/ada"] { memory.plant(FileStatus.Kind.directory, atPath: path) }
+    memory.setOwner(0, atPath: "/home")
+    memory.setOwner(1000, atPath: "/home/ada")
+    let environment = DeviceEnvironment(fileSystem: memory, scrypt: .test) { $0 == "HOME" ? "/home/ada" : nil }
+    do throws(ProtectionError) {
+      _ = try await ProtectedDevice.open(at: .applicationState("com.example.notes"), environment: environment)
+      Issue.record("it opened")
+    } catch {
+      #expect(error.code == .unsafeLocation)
+      #expect(error.message.contains("/home/ada") && error.message.contains("Run it as that user"))
+    }
+    #expect(memory.names(atPath: "/home/ada").isEmpty)
+    // A directory that the caller names is the caller's business, and so is root's own home.
+    if user == 0 {
+      _ = try await ProtectedDevice.open(at: .directory("/home/ada/state"), environment: environment)
+      memory.setOwner(0, atPath: "/home/ada")
+      _ = try await ProtectedDevice.open(at: .applicationState("com.example.notes"), environment: environment)
+    }
+  }
+
   let world = TestWorld()
 
   /// The calls of one more opening.

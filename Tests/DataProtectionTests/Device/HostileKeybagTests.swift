@@ -21,7 +21,7 @@ import Testing
     let deviceKey = try #require(world.memory.content(atPath: TestWorld.path + "/device.key"))
     let effaceable = try #require(world.memory.content(atPath: world.only("effaceable-")))
     return try KeybagBinding(
-      DeviceKey(copying: deviceKey.span), SecretKey(copying: Array(effaceable[56..<88]).span))
+      DeviceKey(copying: deviceKey.span), SecretBox(SecretKey(copying: Array(effaceable[56..<88]).span)))
   }
 
   /// Replaces the keybag by a changed one with the right device code; with a passcode, with its code too.

@@ -130,7 +130,6 @@ import Testing
     #expect(calls.count <= 24, "\(calls)")
   }
 
-  /// There a marker is mapped, and a later run stores into it without a write.
   @Test func `on a real disk each run learns how the one before has ended`() throws {
     let path = NSTemporaryDirectory() + "marker-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
@@ -151,6 +150,28 @@ import Testing
       #expect(record?.deaths ?? 0 == number && record?.node == (number == 0 ? nil : UInt32(number)))
       try store.beginAttempt(at: opened).note(node: UInt32(number + 1))
       store.close()
+    }
+  }
+
+  @Test func `a marker that is cut short during an attempt ends nothing`() async throws {
+    await #expect(processExitsWith: .success) {
+      let path = NSTemporaryDirectory() + "marker-\(UUID().uuidString)"
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      let device = try await ProtectedDevice.open(
+        at: .directory(path), environment: DeviceEnvironment(scrypt: .test))
+      let archives = try device.archives(for: ArchiveSlot(application: "a"))
+      try archives.publish(StoreScenario.first)
+      let opened = try archives.openNewest()
+      // As the second run finds it, the file is as long as it gets.
+      try archives.beginAttempt(at: opened).end()
+      let attempt = try archives.beginAttempt(at: opened)
+      let names = try FileManager.default.contentsOfDirectory(atPath: path + "/archives")
+      let slot = try #require(names.first { $0.count == 32 })
+      let marker = path + "/archives/\(slot)/marker"
+      guard unsafe truncate(marker, 0) == 0 else { exit(3) }
+      attempt.note(node: 1)
+      attempt.end()
+      try #require(archives.openNewest().readAll() == StoreScenario.first)
     }
   }
 

@@ -80,6 +80,15 @@ import Testing
 
   // MARK: - systemd-creds
 
+  /// Puts a file there that begins as a credential under the system's key.
+  private func plantHostCredential() throws {
+    let bytes: [UInt8] = [
+      0x5a, 0x1c, 0x6a, 0x86, 0xdf, 0x9d, 0x40, 0x96, 0xb1, 0xd5, 0xa6, 0x5e, 0x08, 0x62, 0xf1, 0x9a,
+    ]
+    try Data(bytes + [UInt8](repeating: 0, count: 80)).base64EncodedData()
+      .write(to: URL(fileURLWithPath: directory + "/key.cred"))
+  }
+
   private func encrypted(
     _ key: EncryptedCredentialKey.Key, name: String = "notes", tool: String = "/usr/bin/systemd-creds",
     tpm: String? = nil
@@ -113,11 +122,53 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: directory + "/key.cred"))
   }
 
+  @Test(arguments: ["host", "tpm2-absent"], [EncryptedCredentialKey.Key.tpm2, .hostAndTPM2])
+  func `a file under a weaker key than asked for is refused, and the error names what was found`(
+    _ found: String, _ wanted: EncryptedCredentialKey.Key
+  ) throws {
+    try Data((0..<32).map { UInt8($0) }).write(to: URL(fileURLWithPath: directory + "/plain"))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/systemd-creds")
+    process.arguments = [
+      "encrypt", "--name=notes", "--with-key=\(found)", directory + "/plain", directory + "/key.cred",
+    ]
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0)
+    let error = try #require(throws: ProtectionError.self) { _ = try encrypted(wanted).loadKey() }
+    #expect(error.code == .corrupt)
+    #expect(error.message.contains(found == "host" ? "the system's key alone" : "the null key"))
+  }
+
+  @Test func `a program that ignores SIGCHLD gets its key, and a late child is ended`() async throws {
+    await #expect(processExitsWith: .success) { [directory = directory as String] in
+      signal(SIGCHLD, SIG_IGN)
+      let key = EncryptedCredentialKey(path: directory + "/key.cred", name: "notes", key: .host)
+      _ = try key.makeKey()
+      let isAbsent = if try key.loadKey() != nil { false } else { true }
+      guard !isAbsent else { exit(2) }
+      let script = directory + "/late"
+      try Data("#!/bin/sh\nexec sleep 60\n".utf8).write(to: URL(fileURLWithPath: script))
+      guard chmod(script, 0o700) == 0 else { exit(3) }
+      var late = EncryptedCredentialKey(
+        path: directory + "/key.cred", name: "notes", key: .host, tool: script, tpm: nil)
+      late.timeout = .milliseconds(300)
+      do {
+        _ = try late.loadKey()
+        exit(4)
+      } catch {
+        exit((error as? ProtectionError)?.code == .busy ? EXIT_SUCCESS : 5)
+      }
+    }
+  }
+
   @Test func `a key is absent only when its file is`() throws {
     let isAbsent = try Self.isAbsent(encrypted(.host))
     #expect(isAbsent)
     try Data("no credential".utf8).write(to: URL(fileURLWithPath: directory + "/key.cred"))
-    #expect(Self.code { _ = try encrypted(.host).loadKey() } == .io)
+    #expect(Self.code { _ = try encrypted(.host).loadKey() } == .corrupt)
+    try plantHostCredential()
     #expect(Self.code { _ = try encrypted(.host, tool: "/usr/bin/none").loadKey() } == .io)
   }
 
@@ -144,7 +195,7 @@ import Testing
   @Test func `a signal does not make a tool that hangs wait longer`() throws {
     var provider = encrypted(.host, tool: try makeTool("sleep 20"))
     provider.timeout = .milliseconds(500)
-    try Data("x".utf8).write(to: URL(fileURLWithPath: directory + "/key.cred"))
+    try plantHostCredential()
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { _ in }
     unsafe sigaction(SIGUSR1, &action, nil)
@@ -166,7 +217,7 @@ import Testing
   @Test(arguments: ["sleep 60", "exec cat /dev/zero", "printf short", "kill -9 $$"])
   func `a tool that hangs, floods or fails is ended and told of`(_ script: String) throws {
     let tool = try makeTool(script)
-    try Data("x".utf8).write(to: URL(fileURLWithPath: directory + "/key.cred"))
+    try plantHostCredential()
     var provider = encrypted(.host, tool: tool)
     provider.timeout = .milliseconds(300)
     let start = ContinuousClock.now

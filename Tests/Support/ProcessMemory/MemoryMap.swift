@@ -99,26 +99,44 @@ package struct MemoryMap {
   ///   - disguised: The needle with every byte changed, so that it isn't found in the argument.
   ///   - mask: What every byte was changed by.
   package func count(ofDisguised disguised: [UInt8], mask: UInt8) throws -> Int {
+    try counts(ofDisguised: ["": disguised], mask: mask, onlyDumped: true)[""]!
+  }
+
+  /// How often each of some needles occurs in memory that can be written.
+  ///
+  /// - Parameters:
+  ///   - disguised: The needles with every byte changed.
+  ///   - mask: What every byte was changed by.
+  ///   - onlyDumped: Whether memory that is kept out of core dumps is passed over.
+  package func counts(
+    ofDisguised disguised: [String: [UInt8]], mask: UInt8, onlyDumped: Bool
+  ) throws -> [String: Int] {
     let memory = unsafe open("/proc/\(process)/mem", O_RDONLY)
     guard memory >= 0 else { throw CocoaError(.fileReadNoPermission) }
     defer { close(memory) }
-    var count = 0
-    for region in regions where region.isWritable && !region.name.hasPrefix("[v") && !region.flags.contains("dd") {
+    var counts = disguised.mapValues { _ in 0 }
+    for region in regions where region.isWritable && !region.name.hasPrefix("[v") {
+      if onlyDumped, region.flags.contains("dd") { continue }
       let length = region.range.count
       guard let bytes = unsafe mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) else {
         throw CocoaError(.fileReadNoPermission)
       }
       defer { unsafe munmap(bytes, length) }
-      var got = unsafe pread(memory, bytes, length, off_t(region.range.lowerBound))
-      var start = unsafe UnsafePointer(bytes.assumingMemoryBound(to: UInt8.self))
-      let first = Int32(disguised[0] ^ mask)
-      while got >= disguised.count, let hit = unsafe memchr(start, first, got - disguised.count + 1) {
-        let found = unsafe UnsafePointer(hit.assumingMemoryBound(to: UInt8.self))
-        if disguised.indices.allSatisfy({ unsafe found[$0] == disguised[$0] ^ mask }) { count += 1 }
-        got -= unsafe found + 1 - start
-        unsafe start = found + 1
+      let read = unsafe pread(memory, bytes, length, off_t(region.range.lowerBound))
+      for (name, needle) in disguised {
+        var got = read
+        var start = unsafe UnsafePointer(bytes.assumingMemoryBound(to: UInt8.self))
+        let first = Int32(needle[0] ^ mask)
+        while got >= needle.count, let hit = unsafe memchr(start, first, got - needle.count + 1) {
+          let found = unsafe UnsafePointer(hit.assumingMemoryBound(to: UInt8.self))
+          var index = 1
+          while index < needle.count, unsafe found[index] == needle[index] ^ mask { index += 1 }
+          if index == needle.count { counts[name]! += 1 }
+          got -= unsafe found + 1 - start
+          unsafe start = found + 1
+        }
       }
     }
-    return count
+    return counts
   }
 }
