@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes the figures of `Docs/Performance.md` and its picture.
+/// Writes the figures of `Docs/Performance.md` and its picture, and those of the article about the coder.
 enum Page {
   /// What a metric should reach, beside others in the same run.
   private struct Target {
@@ -46,19 +46,59 @@ enum Page {
     (result.ratio(baseline) ?? 0) >= ratio
   }
 
-  /// Replaces the figures in `Performance.md` of a folder and draws `performance.svg` beside it.
+  /// Replaces the figures in `Performance.md` of a folder, draws `performance.svg` beside it, and replaces the figures in the
+  /// coder's article.
+  ///
+  /// A page of which something was not measured stays as it is.
   static func write(_ report: Report, to folder: String) throws {
-    let page = URL(fileURLWithPath: folder).appendingPathComponent("Performance.md")
+    let folder = URL(fileURLWithPath: folder)
+    if targets.allSatisfy({ largest($0.metric, in: report) != nil }) {
+      try replaceFigures(in: folder.appendingPathComponent("Performance.md"), by: lines(report))
+      let picture = folder.appendingPathComponent("performance.svg")
+      try Plot.svg(report).write(to: picture, atomically: true, encoding: .utf8)
+    }
+    if let lines = coderLines(report) {
+      let article = "../Sources/RestorationArchive/RestorationArchive.docc/CodingValues.md"
+      try replaceFigures(in: folder.appendingPathComponent(article), by: lines)
+    }
+  }
+
+  private static func replaceFigures(in page: URL, by lines: [String]) throws {
     let text = try String(contentsOf: page, encoding: .utf8)
     guard let start = text.range(of: marks.0), let end = text.range(of: marks.1), start.upperBound <= end.lowerBound
     else {
       throw Options.Problem(description: "\(page.path) has no place for the figures")
     }
-    let figures = "\n" + lines(report).joined(separator: "\n") + "\n"
+    let figures = "\n" + lines.joined(separator: "\n") + "\n"
     let new = text.replacingCharacters(in: start.upperBound..<end.lowerBound, with: figures)
     try new.write(to: page, atomically: true, encoding: .utf8)
-    let picture = page.deletingLastPathComponent().appendingPathComponent("performance.svg")
-    try Plot.svg(report).write(to: picture, atomically: true, encoding: .utf8)
+  }
+
+  /// The coder beside Foundation's, as ratios; nil when one of the rows was not measured.
+  private static func coderLines(_ report: Report) -> [String]? {
+    let rows = [
+      ("Time to encode 10 000 objects", "encode", "typical", 10_000),
+      ("Time to decode 10 000 objects", "decode", "typical", 10_000),
+      ("Time to encode one object", "encodeSmall", "typical", 1),
+      ("Time to decode one object", "decodeSmall", "typical", 1),
+      ("Time to encode a tree", "encode", Tree.name, 1_000), ("Time to decode a tree", "decode", Tree.name, 1_000),
+      ("Bytes of 10 000 objects", "size", "typical", 10_000),
+    ]
+    var lines = ["| | JSON | binary property list |", "|---|---|---|"]
+    for (title, metric, workload, count) in rows {
+      let result = report.results.first { $0.metric == metric && $0.workload == workload && $0.nodes == count }
+      guard let result, let json = result.ratio("json"), let plist = result.ratio("plist") else { return nil }
+      lines.append("| \(title) | \(Table.format(json))× | \(Table.format(plist))× |")
+    }
+    return lines + ["", facts(report)]
+  }
+
+  /// Where a run was measured, in one sentence.
+  private static func facts(_ report: Report) -> String {
+    let facts = ["processor", "processors", "system", "build", "clock"].compactMap { name in
+      report.environment[name].map { "\(name): \($0)" }
+    }
+    return "Measured on: " + facts.joined(separator: "; ") + "."
   }
 
   private static func lines(_ report: Report) -> [String] {
@@ -73,10 +113,7 @@ enum Page {
         "| \(target.title) | \(result.nodes) | \(ours) | \(others.joined(separator: ", ")) | \(target.text) | "
           + "\(target.isMet(result) ? "met" : "missed") |")
     }
-    let facts = ["processor", "processors", "system", "build", "clock"].compactMap { name in
-      report.environment[name].map { "\(name): \($0)" }
-    }
-    return lines + ["", "Measured on: " + facts.joined(separator: "; ") + "."]
+    return lines + ["", facts(report)]
   }
 
   /// The result with most objects, of the typical workload and without a passcode.
