@@ -112,7 +112,7 @@ private struct Child: ~Copyable {
     var found = cprocess_open(process)
     var status: Int32 = 0
     // Where the program ignores SIGCHLD, the number of a child that has ended may be another process's by now.
-    if found >= 0, unsafe cprocess_wait(found, Int32(cprocess_options_look.rawValue), &status) < 0 {
+    if found >= 0, unsafe cprocess_wait(found, Int32(cprocess_options_look), &status) < 0 {
       close(found)
       found = -1
     }
@@ -145,12 +145,12 @@ private struct Child: ~Copyable {
     var status: Int32 = 0
     var code: Int32 = -1
     repeat {
-      code = unsafe cprocess_wait(descriptor, Int32(cprocess_options_reap.rawValue), &status)
+      code = unsafe cprocess_wait(descriptor, Int32(cprocess_options_reap), &status)
     } while code < 0 && errno == EINTR
     guard !isLate else { return .ended }
     // ECHILD: the kernel has forgotten it, as the program ignores SIGCHLD.
     guard code > 0 else { return .unknown }
-    return .status(code == Int32(cprocess_exited.rawValue) ? status : -status)
+    return .status(code == Int32(cprocess_exited) ? status : -status)
   }
 
   /// Waits for a child without a descriptor: it is gone already, or the kernel is older than 5.3.
