@@ -24,7 +24,9 @@ internal import RestorationArchive
   var isDuplicate = false
   /// Whether the binding's flag is up or goes up at once: from the beginning, and whenever the list of changes says so.
   var isFlagUp = true
-  /// Whether nobody gave it anything, and it was not edited since, as far as is known.
+  /// Whether nobody gave it anything.
+  var cameByItself = false
+  /// Whether that is so, and it was not edited since, as far as is known.
   var isNewcomer = false
   /// Whether a reference brought it in, and nothing else.
   var isByHand = false

@@ -78,6 +78,13 @@ extension LiveTree {
     for node in spared { park(node, below: anew) }
   }
 
+  private func noteLeft(_ node: LiveNode) {
+    let identity = Identity(
+      classTag: node.identity?.classTag ?? node.subject.plainTag ?? node.subject.plan.typeName,
+      model: node.identity?.model, isView: node.kind == .view)
+    leftByThemselves.append(LeftObject(isTop: node.parent == nil, parent: node.parent?.controller, path: node.path, identity: identity))
+  }
+
   /// Forgets a node and those below it; returns those that were spared.
   @discardableResult
   private func remove(
@@ -104,6 +111,8 @@ extension LiveTree {
         walk.batch.releases.append(one.key)
       } else {
         walk.batch.removals.append(one.key)
+        // What was stored below one that leaves goes with it.
+        if one.cameByItself, one === node || one.parent?.isRemoved != true { noteLeft(one) }
         walk.left[one.objectIdentity] = one
       }
       nodes[one.key] = nil

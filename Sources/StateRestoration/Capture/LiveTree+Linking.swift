@@ -127,7 +127,8 @@ extension LiveTree {
     }
     let isEdit = self.given.takeEdit(node)
     if self.given.takeRefused(node) || (walk.batch.isMeeting && !isEdit) { given = given ?? .nothing }
-    node.isNewcomer = given == nil && node.former == nil
+    node.cameByItself = given == nil && node.former == nil
+    node.isNewcomer = node.cameByItself
     put(node, given: given, isEdit: isEdit)
   }
 

@@ -41,6 +41,8 @@ internal import RestorationArchive
   var unread: [LiveNode] = []
   /// Objects whose changes can't be noticed without asking them.
   var polled: [LiveNode] = []
+  /// Objects that came by themselves and have left since: what was stored for them has gone with them.
+  var leftByThemselves: [LeftObject] = []
   /// Objects that were met before, and were given state since.
   var givenLate: [LiveNode] = []
   /// Objects for which the last save had no place: each capture asks for one.
@@ -56,6 +58,14 @@ internal import RestorationArchive
     self.changes = changes
     walk = CaptureWalk(context: context, number: 0, firstNewKey: 0)
     Self.trees = Self.trees.filter { $0.tree != nil } + [WeakTree(tree: self)]
+  }
+
+  /// An object that came by itself and has left, where it was.
+  struct LeftObject {
+    let isTop: Bool
+    weak var parent: (any RestorableController)?
+    let path: RestorationPath
+    let identity: Identity
   }
 
   private struct WeakTree { weak let tree: LiveTree? }
@@ -167,6 +177,7 @@ internal import RestorationArchive
     roots = []
     (shared, metShared) = ([], [])
     (pending, unread, polled, givenLate, unplaced) = ([], [], [], [], [])
+    leftByThemselves = []
     referrers = [:]
     given.reset()
     hasApplication = false
@@ -201,6 +212,7 @@ internal import RestorationArchive
     unread = []
     for node in givenLate where !node.isRemoved {
       put(node, given: given.take(node))
+      node.cameByItself = false
       mark(node)
     }
     givenLate = []

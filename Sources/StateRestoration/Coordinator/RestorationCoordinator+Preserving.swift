@@ -150,7 +150,29 @@ extension RestorationCoordinator {
     _ root: any RestorableController, scope: LiveTree.Scope, context: RestorationContext,
     application: ApplicationState? = nil, isMeeting: Bool = false
   ) -> CaptureBatch {
-    tree.capture(roots: [root], scope: scope, context: context, application: application, isMeeting: isMeeting)
+    let batch = tree.capture(
+      roots: [root], scope: scope, context: context, application: application, isMeeting: isMeeting)
+    spendLeft()
+    return batch
+  }
+
+  /// Gives nobody what was stored for objects that came by themselves and have left: the save takes it out.
+  private func spendLeft() {
+    defer { tree.leftByThemselves = [] }
+    guard !tree.leftByThemselves.isEmpty, let restored, restored.hasUnclaimed else { return }
+    for left in tree.leftByThemselves {
+      let index: Int? =
+        if let parent = left.parent, let name = left.path.last {
+          storedPlace(of: [name], below: parent)
+        } else {
+          left.isTop ? restored.index(at: left.path) : nil
+        }
+      guard let index else { continue }
+      let identity = registry.current(left.identity)
+      for row in restored.plan.rows(ledBy: index) where restored.plan.identity(of: row) == identity {
+        restored.spend(row..<restored.plan.nodes[row].end)
+      }
+    }
   }
 
   func loader() -> StateLoader {
