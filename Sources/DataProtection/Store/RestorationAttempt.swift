@@ -42,13 +42,13 @@ package final class RestorationAttempt: Sendable {
   /// What the end has forgotten counts again then: restoring goes on, and has not ended well yet.
   package func note(node: UInt32?) {
     state.withLock { state in
-      if state.marker.running == nil, let earlier = state.earlier, !state.marker.records.isEmpty {
+      // Another attempt may have written the marker since this one has ended.
+      let isBeginning = state.marker.running == nil
+      if isBeginning, let earlier = state.earlier, !state.marker.records.isEmpty {
         state.marker.records[0].takeDeaths(of: earlier)
-        state.marker.running = node ?? CrashMarker.noNode
-        return write(state.marker)
       }
       state.marker.running = node ?? CrashMarker.noNode
-      writeRunning(state.marker)
+      if isBeginning { write(state.marker) } else { writeRunning(state.marker) }
     }
   }
 
