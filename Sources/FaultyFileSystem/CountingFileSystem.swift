@@ -148,6 +148,16 @@ package final class CountingFileSystem: FileSystem {
     return try base.status(ofName: name, in: directory)
   }
 
+  package func status(atPath path: String) throws(FileSystemError) -> FileStatus {
+    count(.statusOfPath)
+    return try base.status(atPath: path)
+  }
+
+  package func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String {
+    count(.readLink)
+    return try base.readLink(name, in: directory)
+  }
+
   package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
     count(.changeMode)
     try base.changeMode(of: descriptor, to: mode)

@@ -187,6 +187,9 @@ struct Disk {
     return disk
   }
 
+  /// How long all files are together that have a name.
+  var byteCount: Int { reachable.values.reduce(0) { $0 + ($1.kind == .regular ? $1.content.count : 0) } }
+
   /// The number of names an item has.
   func linkCount(of inode: Int) -> Int {
     var count = 0

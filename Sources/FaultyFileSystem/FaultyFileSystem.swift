@@ -188,6 +188,16 @@ extension FaultyFileSystem {
     return try base.status(ofName: name, in: directory)
   }
 
+  package func status(atPath path: String) throws(FileSystemError) -> FileStatus {
+    _ = try step(.statusOfPath, path)
+    return try base.status(atPath: path)
+  }
+
+  package func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String {
+    _ = try step(.readLink, name)
+    return try base.readLink(name, in: directory)
+  }
+
   package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
     _ = try step(.changeMode)
     try base.changeMode(of: descriptor, to: mode)

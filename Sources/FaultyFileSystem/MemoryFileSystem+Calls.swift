@@ -78,7 +78,7 @@ extension MemoryFileSystem {
 
   package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
     try call(.openTemporary) { state throws(FileSystemError.Code) in
-      guard self.features.temporaryFiles else { throw .notSupported }
+      guard state.features.temporaryFiles else { throw .notSupported }
       _ = try state.directory(directory, writableBy: self.currentUser)
       return state.open(
         state.disk.makeInode(.regular, mode: 0o600, owner: self.currentUser), isWritable: true)
@@ -138,6 +138,7 @@ extension MemoryFileSystem {
     return try call(.write) { state throws(FileSystemError.Code) in
       let file = try state.file(descriptor)
       guard file.isWritable else { throw .badDescriptor }
+      try state.requireRoom(for: file.inode, upTo: Int(offset) + copy.count)
       state.disk.change(file.inode, .write(offset: Int(offset), bytes: copy))
       return copy.count
     }
@@ -157,9 +158,10 @@ extension MemoryFileSystem {
 
   package func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
     try call(.allocate) { state throws(FileSystemError.Code) in
-      guard self.features.allocation else { throw .notSupported }
+      guard state.features.allocation else { throw .notSupported }
       let inode = try state.file(descriptor).inode
       guard state.disk.live[inode]!.content.count < Int(length) else { return }
+      try state.requireRoom(for: inode, upTo: Int(length))
       state.disk.change(inode, .length(Int(length)))
     }
   }
@@ -188,6 +190,21 @@ extension MemoryFileSystem {
     }
   }
 
+  package func status(atPath path: String) throws(FileSystemError) -> FileStatus {
+    try call(.statusOfPath, path) { state throws(FileSystemError.Code) in
+      state.status(try state.inode(atPath: path))
+    }
+  }
+
+  package func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String {
+    try call(.readLink, name) { state throws(FileSystemError.Code) in
+      let parent = try state.directory(directory)
+      guard let inode = state.disk.live[parent]!.entries[name] else { throw .noSuchFile }
+      guard state.disk.live[inode]!.kind == .symbolicLink else { throw .invalidArgument }
+      return String(decoding: state.disk.live[inode]!.content, as: UTF8.self)
+    }
+  }
+
   package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
     try call(.changeMode) { state throws(FileSystemError.Code) in
       state.disk.change(try state.file(descriptor).inode, .mode(mode))
@@ -197,7 +214,7 @@ extension MemoryFileSystem {
   package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
     try call(.volumeKind) { state throws(FileSystemError.Code) in
       _ = try state.file(descriptor)
-      return self.features.volumeKind
+      return state.features.volumeKind
     }
   }
 
@@ -206,6 +223,8 @@ extension MemoryFileSystem {
   package func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool {
     try call(.lock) { state throws(FileSystemError.Code) in
       let inode = try state.file(descriptor).inode
+      // As the kernel does: who asks for another kind of lock gives up the one it has, also if it is refused.
+      if state.locks[descriptor.rawValue] != mode { state.locks[descriptor.rawValue] = nil }
       let isHeld = state.locks.contains { other, otherMode in
         other != descriptor.rawValue && state.open[other]?.inode == inode
           && (mode == .exclusive || otherMode == .exclusive)
@@ -235,7 +254,7 @@ extension MemoryFileSystem {
 
   package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
     try call(.attribute, name) { state throws(FileSystemError.Code) in
-      guard self.features.attributes else { throw .notSupported }
+      guard state.features.attributes else { throw .notSupported }
       return state.disk.live[try state.file(descriptor).inode]!.attributes[name]
     }
   }
@@ -244,7 +263,7 @@ extension MemoryFileSystem {
     _ name: String, to value: [UInt8], of descriptor: Descriptor
   ) throws(FileSystemError) {
     try call(.setAttribute, name) { state throws(FileSystemError.Code) in
-      guard self.features.attributes else { throw .notSupported }
+      guard state.features.attributes else { throw .notSupported }
       state.disk.change(try state.file(descriptor).inode, .attribute(name, value))
     }
   }
@@ -270,6 +289,13 @@ extension MemoryFileSystem.State {
     return open(inode, isWritable: false)
   }
 
+  /// Throws `.noSpace` unless a file may become so long.
+  func requireRoom(for inode: Int, upTo length: Int) throws(FileSystemError.Code) {
+    guard features.capacity < .max else { return }
+    let growth = max(0, length - disk.live[inode]!.content.count)
+    guard growth == 0 || disk.byteCount + growth <= features.capacity else { throw .noSpace }
+  }
+
   /// The open file behind a descriptor.
   func file(_ descriptor: Descriptor) throws(FileSystemError.Code) -> MemoryFileSystem.OpenFile {
     guard let file = open[descriptor.rawValue] else { throw .badDescriptor }
@@ -290,14 +316,25 @@ extension MemoryFileSystem.State {
     return inode
   }
 
-  /// The item at an absolute path, following no link.
+  /// The item at an absolute path, following links on the way but not a last one.
   func inode(atPath path: String) throws(FileSystemError.Code) -> Int {
     guard path.hasPrefix("/") else { throw .noSuchFile }
     var inode = Disk.root
-    for component in path.split(separator: "/") {
+    var links = 0
+    var rest = path.split(separator: "/").map(String.init)
+    while !rest.isEmpty {
       guard disk.live[inode]!.kind == .directory else { throw .notDirectory }
-      guard let next = disk.live[inode]!.entries[String(component)] else { throw .noSuchFile }
-      inode = next
+      guard let next = disk.live[inode]!.entries[rest.removeFirst()] else { throw .noSuchFile }
+      let isLink = disk.live[next]!.kind == .symbolicLink
+      let target = isLink ? String(decoding: disk.live[next]!.content, as: UTF8.self) : ""
+      guard !rest.isEmpty, !target.isEmpty else {
+        inode = next
+        continue
+      }
+      links += 1
+      guard links <= 40 else { throw .symbolicLink }
+      rest = target.split(separator: "/").map(String.init) + rest
+      if target.hasPrefix("/") { inode = Disk.root }
     }
     return inode
   }

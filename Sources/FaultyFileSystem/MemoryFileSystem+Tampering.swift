@@ -43,6 +43,24 @@ extension MemoryFileSystem {
     }
   }
 
+  /// Puts a symbolic link at a path.
+  package func plantSymbolicLink(to target: String, atPath path: String) {
+    plant(.symbolicLink, atPath: path)
+    edit { state in
+      let (parent, name) = state.split(path)
+      state.disk.live[state.disk.live[parent]!.entries[name]!]!.content = Array(target.utf8)
+    }
+  }
+
+  /// Gives the item at a path another one.
+  package func move(fromPath path: String, toPath newPath: String) {
+    edit { state in
+      let (parent, name) = state.split(path)
+      let inode = state.disk.live[parent]!.entries.removeValue(forKey: name)!
+      state.addEntry(inode, atPath: newPath)
+    }
+  }
+
   /// Gives the item at one path a second name.
   package func plantLink(from path: String, toPath newPath: String) {
     edit { state in state.addEntry(try! state.inode(atPath: path), atPath: newPath) }

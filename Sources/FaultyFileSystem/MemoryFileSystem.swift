@@ -16,6 +16,8 @@ package final class MemoryFileSystem: FileSystem {
     package var allocation = true
     /// Extended attributes.
     package var attributes = true
+    /// How many bytes all files may have together; writing over bytes that are there needs none.
+    package var capacity = Int.max
     /// What kind of volume it says it is.
     package var volumeKind = VolumeKind.local
 
@@ -38,6 +40,7 @@ package final class MemoryFileSystem: FileSystem {
 
   struct State {
     var disk: Disk
+    var features: Features
     var open: [Int32: OpenFile] = [:]
     var locks: [Int32: LockMode] = [:]
     var nextDescriptor: Int32 = 3
@@ -49,7 +52,7 @@ package final class MemoryFileSystem: FileSystem {
 
   let state: Mutex<State>
   /// What the volume can do.
-  package let features: Features
+  package var features: Features { state.withLock { $0.features } }
   package let currentUser: UInt32
 
   /// Makes an empty file system whose root belongs to the user.
@@ -58,9 +61,8 @@ package final class MemoryFileSystem: FileSystem {
   }
 
   private init(disk: Disk, user: UInt32, features: Features) {
-    state = Mutex(State(disk: disk))
+    state = Mutex(State(disk: disk, features: features))
     currentUser = user
-    self.features = features
   }
 
   // MARK: Power
@@ -154,6 +156,13 @@ package final class MemoryFileSystem: FileSystem {
     state.withLock { $0.waited += duration }
     // A lock may be held by a thread that is about to let it go.
     usleep(1_000)
+  }
+
+  /// Leaves so many bytes free, from now on.
+  package func fill(leaving free: Int) {
+    state.withLock { state in
+      state.features.capacity = state.disk.byteCount + free
+    }
   }
 
   /// Whether somebody holds a lock.

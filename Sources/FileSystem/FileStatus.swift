@@ -22,6 +22,9 @@ package struct FileStatus: Hashable, Sendable {
   /// When its content last changed, in seconds since 1970.
   package var modificationTime: Double
 
+  /// What tells the item from every other one.
+  package var identity: FileIdentity { FileIdentity(inode: inode, device: device) }
+
   /// Puts a status together.
   package init(
     kind: Kind, mode: UInt32, owner: UInt32, linkCount: UInt64, byteCount: Int64, inode: UInt64,
@@ -37,4 +40,15 @@ package struct FileStatus: Hashable, Sendable {
     self.device = device
     self.modificationTime = modificationTime
   }
+}
+
+/// What tells one item of the file system from every other one, for as long as it is open or has a name.
+package struct FileIdentity: Hashable, Sendable {
+  /// Its number on its device.
+  package var inode: UInt64
+  /// The number of the device.
+  package var device: UInt64
+
+  /// Puts an identity together.
+  package init(inode: UInt64, device: UInt64) { (self.inode, self.device) = (inode, device) }
 }

@@ -53,6 +53,10 @@ package protocol FileSystem: Sendable {
   func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus
   /// The status of a name, not following a link (`fstatat`).
   func status(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus
+  /// The status at an absolute path, following links on the way but not a last one (`fstatat`).
+  func status(atPath path: String) throws(FileSystemError) -> FileStatus
+  /// Where a symbolic link leads (`readlinkat`); `.invalidArgument` for anything else.
+  func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String
   /// Sets the permission bits of an open item (`fchmod`).
   func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError)
   /// What kind of volume holds the item (`fstatfs`).

@@ -38,6 +38,8 @@ package struct FileSystemError: Error, Hashable, Sendable {
     package static let readOnlyFileSystem = Code(rawValue: 30)
     /// `ENAMETOOLONG`.
     package static let nameTooLong = Code(rawValue: 36)
+    /// `EDQUOT`.
+    package static let quotaExceeded = Code(rawValue: 122)
     /// `ENOTEMPTY`.
     package static let notEmpty = Code(rawValue: 39)
     /// `ELOOP`.
@@ -50,7 +52,7 @@ package struct FileSystemError: Error, Hashable, Sendable {
   package enum Operation: String, Hashable, Sendable, CaseIterable {
     case openDirectory, makeDirectory, openFile, openTemporary, link, rename, unlink, removeDirectory
     case read, write, synchronize, synchronizeData, synchronizeDirectory, allocate, truncate
-    case status, statusOfName, changeMode, lock, unlock, names, volumeKind
+    case status, statusOfName, statusOfPath, readLink, changeMode, lock, unlock, names, volumeKind
     case attribute, setAttribute, close
   }
 

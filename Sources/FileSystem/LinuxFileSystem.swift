@@ -34,7 +34,9 @@ package struct LinuxFileSystem: FileSystem {
   ) throws(FileSystemError) {
     try unsafe call(.makeDirectory, name) { name in unsafe mkdirat(directory.rawValue, name, mode) }
     // The umask may have taken bits away; nobody else writes in a directory of ours.
-    try unsafe call(.makeDirectory, name) { name in unsafe fchmodat(directory.rawValue, name, mode, AT_SYMLINK_NOFOLLOW) }
+    try unsafe call(.makeDirectory, name) { name in
+      unsafe fchmodat(directory.rawValue, name, mode, AT_SYMLINK_NOFOLLOW)
+    }
   }
 
   package func removeDirectory(_ name: String, in directory: Descriptor) throws(FileSystemError) {
@@ -181,6 +183,24 @@ package struct LinuxFileSystem: FileSystem {
       unsafe csystem_fstatat(directory.rawValue, name, &result, AT_SYMLINK_NOFOLLOW)
     }
     return FileStatus(result)
+  }
+
+  package func status(atPath path: String) throws(FileSystemError) -> FileStatus {
+    var result = stat()
+    try unsafe call(.statusOfPath, path) { path in
+      unsafe csystem_fstatat(AT_FDCWD, path, &result, AT_SYMLINK_NOFOLLOW)
+    }
+    return FileStatus(result)
+  }
+
+  package func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String {
+    var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+    var count = -1
+    try unsafe call(.readLink, name) { name in
+      count = unsafe readlinkat(directory.rawValue, name, &target, target.count)
+      return count < 0 ? -1 : 0
+    }
+    return EntryName.spelling(of: target[..<count].map { UInt8(bitPattern: $0) })
   }
 
   package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {

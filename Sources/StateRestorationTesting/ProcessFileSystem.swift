@@ -178,6 +178,14 @@ extension ProcessFileSystem {
     try call(.statusOfName, name) { (_) throws(FileSystemError) in try base.status(ofName: name, in: directory) }
   }
 
+  package func status(atPath path: String) throws(FileSystemError) -> FileStatus {
+    try call(.statusOfPath, path) { (_) throws(FileSystemError) in try base.status(atPath: path) }
+  }
+
+  package func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String {
+    try call(.readLink, name) { (_) throws(FileSystemError) in try base.readLink(name, in: directory) }
+  }
+
   package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
     try call(.changeMode) { (_) throws(FileSystemError) in try base.changeMode(of: descriptor, to: mode) }
   }

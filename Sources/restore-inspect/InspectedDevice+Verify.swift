@@ -34,7 +34,7 @@ extension InspectedDevice {
   }
 
   /// Names that hold nothing to check: locks, and the mark for backup programs.
-  private static let emptyNames: Set<String> = ["lock", "CACHEDIR.TAG"]
+  private static let emptyNames: Set<String> = ["lock", "alone", "unnamed", "CACHEDIR.TAG"]
 
   /// Files that were not read, because they are out of the scope or no files of ours.
   private func others(beside check: DeviceCheck, _ scope: VerifyScope) -> [VerifiedFile] {

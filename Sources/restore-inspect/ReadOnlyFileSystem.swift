@@ -185,6 +185,12 @@ extension ReadOnlyFileSystem {
     try base.status(ofName: name, in: directory)
   }
 
+  package func status(atPath path: String) throws(FileSystemError) -> FileStatus { try base.status(atPath: path) }
+
+  package func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String {
+    try base.readLink(name, in: directory)
+  }
+
   package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
     try change(descriptor, .changeMode) { _ in }
   }

@@ -263,7 +263,9 @@ import Testing
 
   @Test func `names that are no text are listed, found, renamed and removed like any other`() throws {
     try withDirectory { directory, path in
-      let names: [[UInt8]] = [[0xFF], [0x61, 0x80, 0x62], [0xC3], Array("ä\u{FFFD}".utf8), [0xED, 0xA0, 0x80], [0x0A]]
+      let names: [[UInt8]] = [
+        [0xFF], [0x61, 0x80, 0x62], [0xC3], Array("ä\u{FFFD}".utf8), [0xED, 0xA0, 0x80], [0x0A],
+      ]
       for name in names {
         let path = path.utf8.map(CChar.init(bitPattern:)) + [0x2F] + name.map(CChar.init(bitPattern:)) + [0]
         let isFile = name.count == 1
@@ -302,7 +304,8 @@ import Testing
       for stream in 0...2 as ClosedRange<Int32> { close(stream) }
       let directory = try files.openDirectory(atPath: path)
       let opened = [
-        directory, try files.openFile("a", in: directory, [.write, .create]), try files.openFile("a", in: directory, []),
+        directory, try files.openFile("a", in: directory, [.write, .create]),
+        try files.openFile("a", in: directory, []),
         try files.openTemporary(in: directory), try files.openDirectory(".", in: directory),
       ]
       try #require(opened.allSatisfy { $0.rawValue > 2 && csystem_descriptor_flags($0.rawValue) & FD_CLOEXEC != 0 })

@@ -119,8 +119,3 @@ extension ProtectionError {
       retryDelay: delay)
   }
 }
-
-extension FileSystemError.Code {
-  /// `EDQUOT`.
-  fileprivate static let quotaExceeded = FileSystemError.Code(rawValue: 122)
-}

@@ -14,6 +14,8 @@ final class DeviceDirectory: Sendable {
 
   let fileSystem: any FileSystem
   let descriptor: Descriptor
+  /// Where it is.
+  let path: String
   /// Held while keys are read or changed; an opening that finds everything in order does without.
   private let keyLock: DeviceLock
   /// The volume, which was found good.
@@ -27,6 +29,7 @@ final class DeviceDirectory: Sendable {
   ) {
     self.fileSystem = fileSystem
     self.descriptor = descriptor
+    self.path = path
     self.volume = volume
     self.patience = patience
     user = fileSystem.currentUser
@@ -65,8 +68,8 @@ final class DeviceDirectory: Sendable {
     do throws(FileSystemError) {
       return try uninterrupted { () throws(FileSystemError) in try fileSystem.openDirectory(atPath: path) }
     } catch  where error.code == .noSuchFile {
-      // Made below, after the directory that holds it.
       if isInHome { try HomeOwner.check(path, fileSystem) }
+      return try TrustedPath.make(path, fileSystem)
     } catch  where error.code == .symbolicLink || error.code == .notDirectory {
       throw ProtectionError(
         .unsafeLocation, "\"\(path)\" is a link or no directory; choose a directory of your own.",
@@ -79,16 +82,6 @@ final class DeviceDirectory: Sendable {
       throw ProtectionError(
         .io, "The device's directory \"\(path)\" can't be opened; check its owner and mode.",
         errno: error.code.rawValue, cause: error)
-    }
-    let components = path.split(separator: "/")
-    guard let name = components.last else {
-      throw ProtectionError(.unsafeLocation, "The root directory can't hold a device; choose another.")
-    }
-    let parent = try openOrMake("/" + components.dropLast().joined(separator: "/"), fileSystem)
-    defer { fileSystem.close(parent) }
-    return try attempt("make the directory \"\(path)\"") { () throws(FileSystemError) in
-      try makeDirectory(String(name), in: parent, fileSystem)
-      return try fileSystem.openDirectory(String(name), in: parent)
     }
   }
 
@@ -146,19 +139,33 @@ final class DeviceDirectory: Sendable {
     }
   }
 
-  /// Runs the body while no other process has the device open; `.busy` at once when one has.
+  /// Runs the body while no other process has the device open; `.busy` when one has.
+  ///
+  /// Asking for a lock of another kind gives up the one that there is, also if it is refused. So whoever asks has the lock of
+  /// those who ask: nobody else can get the directory alone before this one shares it again.
   func withoutOthers<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
-    let isAlone = try attempt("ask for the device alone") { () throws(FileSystemError) in
-      try fileSystem.tryLock(descriptor, .exclusive)
+    let turn = OwnedDescriptor(
+      fileSystem,
+      try TrustedDirectory.openStoreLock(Self.aloneName, in: descriptor, fileSystem, patience: patience), isLock: true)
+    return try withExtendedLifetime(turn) { () throws(ProtectionError) in
+      let mayAsk = try attempt("ask for the device alone") { () throws(FileSystemError) in
+        try fileSystem.lock(turn.descriptor, .exclusive, patience: patience)
+      }
+      guard mayAsk else { throw Self.hasOthers }
+      defer { _ = try? fileSystem.lock(descriptor, .shared, patience: patience) }
+      let isAlone = try attempt("ask for the device alone") { () throws(FileSystemError) in
+        try fileSystem.lock(descriptor, .exclusive, patience: .zero)
+      }
+      guard isAlone else { throw Self.hasOthers }
+      return try body()
     }
-    // Changing a lock's mode may lose it when it is refused: take it again in either case.
-    defer { _ = try? fileSystem.tryLock(descriptor, .shared) }
-    guard isAlone else {
-      throw ProtectionError(
-        .busy, "Another program has this device open, and would go on with keys that are about to go; close it first.")
-    }
-    return try body()
   }
+
+  /// The lock of those who ask whether they are alone.
+  static let aloneName = "alone"
+
+  private static let hasOthers = ProtectionError(
+    .busy, "Another program has this device open, and would go on with keys that are about to go; close it first.")
 
   // MARK: Files
 

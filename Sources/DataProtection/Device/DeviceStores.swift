@@ -36,8 +36,8 @@ final class DeviceStores: Sendable {
       if let open = state.withLock({ $0.archives }) { return open }
       let store = try StoreDirectory(
         environment.fileSystem,
-        in: OwnedDescriptor(environment.fileSystem, directory.descriptor, ownedBy: directory), keys: ring,
-        sealer: sealer, options: options, isCache: true, volume: directory.volume)
+        in: OwnedDescriptor(environment.fileSystem, directory.descriptor, ownedBy: directory), at: directory.path,
+        keys: ring, sealer: sealer, options: options, isCache: true, volume: directory.volume)
       state.withLock { $0.archives = store }
       return store
     }
@@ -55,10 +55,10 @@ final class DeviceStores: Sendable {
     }
   }
 
-  private func openCollection(named name: String, at place: String) throws(ProtectionError) -> FileCollection {
+  private func openCollection(named name: String, at placeName: String) throws(ProtectionError) -> FileCollection {
     let files = try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor)
     defer { environment.fileSystem.close(files) }
-    let place = OwnedDescriptor(environment.fileSystem, try directory.makeSubdirectory(place, in: files))
+    let place = OwnedDescriptor(environment.fileSystem, try directory.makeSubdirectory(placeName, in: files))
     if try !directory.hasItem(FileCollection.lockName, in: place.descriptor) {
       // The maker of the directories may have been killed before their names were durable.
       try attempt("make the directories of the protected files durable") { () throws(FileSystemError) in
@@ -67,7 +67,8 @@ final class DeviceStores: Sendable {
       }
     }
     let store = try StoreDirectory(
-      environment.fileSystem, in: place, keys: ring, sealer: FileKindSealer(sealer: sealer), options: options)
+      environment.fileSystem, in: place, at: "\(directory.path)/\(DeviceDirectory.filesName)/\(placeName)", keys: ring,
+      sealer: FileKindSealer(sealer: sealer), options: options)
     return try FileCollection(
       name: name, store: store, place: place, ring: ring, random: environment.random, patience: options.patience)
   }

@@ -19,7 +19,8 @@ final class FileCollection: Sendable {
   let store: StoreDirectory
   let ring: KeyRing
   private let place: OwnedDescriptor
-  private let lockFile: Descriptor
+  /// Nil on a read-only volume that has none, where nobody can change anything.
+  private let lockFile: Descriptor?
   private let random: any RandomSource
   private let patience: Duration
   private let turn = Turn()
@@ -39,14 +40,15 @@ final class FileCollection: Sendable {
     self.ring = ring
     self.random = random
     self.patience = patience
-    lockFile = try TrustedDirectory.openStoreLock(
-      Self.lockName, in: place.descriptor, store.fileSystem, patience: patience)
+    lockFile = try TrustedDirectory.openLockOrRead(
+      Self.lockName, in: place.descriptor, store.fileSystem, patience: patience
+    ).lock
     index = try store.archives(for: Self.slot(name, "index"), protection: .none)
     try? sweep()
   }
 
   deinit {
-    store.fileSystem.close(lockFile)
+    if let lockFile { store.fileSystem.close(lockFile) }
   }
 
   private static func slot(_ directory: String, _ slot: String) -> ArchiveSlot {
@@ -137,6 +139,7 @@ final class FileCollection: Sendable {
 
   private func exclusively<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
     try turn.take { () throws(ProtectionError) in
+      guard let lockFile else { return try body() }
       let isOurs = try attempt("lock the protected files") { () throws(FileSystemError) in
         try store.fileSystem.lock(lockFile, .exclusive, patience: patience)
       }

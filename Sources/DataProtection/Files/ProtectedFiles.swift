@@ -59,7 +59,7 @@ public struct ProtectedFiles: Sendable {
   /// - Throws: `locked` when the file exists and can't be opened now, or doesn't and can't be created now; nothing has
   ///   changed then. `busy`, `io`, `durabilityUnknown` as for ``create(_:contents:protection:)``.
   public func write(_ contents: Data, to name: String) throws(ProtectionError) {
-    while true {
+    for _ in 0..<Self.replacementLimit {
       do throws(ProtectionError) {
         let entry = try entry(name)
         // Replacing is opening and truncating: while locked, only creating is allowed.
@@ -73,7 +73,11 @@ public struct ProtectedFiles: Sendable {
         return try create(name, contents: contents).close()
       }
     }
+    throw ProtectionError(.busy, "Somebody replaces \"\(name)\" as often as it is opened; try again.")
   }
+
+  /// So often a file is opened again that somebody has replaced meanwhile.
+  private static let replacementLimit = 64
 
   // MARK: Reading
 

@@ -15,12 +15,14 @@ extension ArchiveStore {
       guard var base = state.base, base.isAppendable, base.record.generation == generation.rawValue,
         base.record.protection == protection, !state.isUnknown, base.frameCount < FrameScan.limit
       else { return nil }
-      let named = try attempt("look at an archive") { () throws(FileSystemError) in
-        try store.find(base.file.descriptor, base.record.file.text, in: state.slot.descriptor)
+      let isOwn = try attempt("look at an archive") { () throws(FileSystemError) in
+        let named = try store.fileSystem.statusIfAny(ofName: base.record.file.text, in: state.slot.descriptor)
+        // One with a second name would change there, too.
+        guard let named, named.byteCount >= base.end, named.linkCount == 1 else { return false }
+        return try named.identity == base.file.identity()
       }
       // In a file that was removed, replaced or cut short nobody would find the change.
-      // One with a second name would change there, too.
-      guard let named, named.byteCount >= base.end, named.linkCount == 1 else { return nil }
+      guard isOwn else { return nil }
       let (message, commitment) = try base.frames.seal(
         frame, number: UInt64(base.frameCount + 1), previous: base.commitment)
       let bytes = FrameScan.bytes(of: message)
@@ -40,6 +42,7 @@ extension ArchiveStore {
       } catch {
         durability = .unknown
       }
+      if isAstray(state) { durability = .unknown }
       base.isAppendable = durability == .durable
       base.frameCount += 1
       base.end += bytes.count
@@ -77,7 +80,8 @@ extension ArchiveStore {
   /// generation.
   package func requireDurable() throws(ProtectionError) {
     try writing { state throws(ProtectionError) in
-      guard state.isReopened else { return }
+      // On a volume that nobody can write, what could be read is on the disk.
+      guard state.isReopened, !state.slot.isReadOnly else { return }
       try requireSlot(&state)
       do throws(ProtectionError) {
         try makeDurable(&state)
@@ -97,7 +101,11 @@ extension ArchiveStore {
     if let ledger = state.reading.ledger.value {
       try rewriteFrames(&state)
       let isFirst = try listFirst(ledger, &state)
-      _ = try commit(ledger, &state)
+      do throws(ProtectionError) {
+        _ = try commit(ledger, &state)
+      } catch  where error.isFullDisk {
+        try rewriteLedger(ledger, &state)
+      }
       durability = synchronize(isFirst: isFirst, &state)
     } else {
       durability = try writeUnverified(&state)
@@ -106,6 +114,22 @@ extension ArchiveStore {
       throw ProtectionError(
         .durabilityUnknown, "What was saved before may not survive a power cut; save the whole state again.")
     }
+  }
+
+  /// Writes the ledger's bytes once more in their place, where there is no room for another file, and syncs it; then has the
+  /// directory's names written once more.
+  private func rewriteLedger(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) {
+    guard let file = try state.slot.open(.ledger, forWriting: true), file.isWritable else { throw .full }
+    let bytes = try file.read(0..<file.byteCount)
+    // Another keybag's revision may have to be noted: that takes a new file.
+    guard try bytes == ledger.encoded(keys: store.keys), ledger.keybagRevision >= store.keys.keybagRevision else {
+      throw .full
+    }
+    try attempt("write the ledger once more") { () throws(FileSystemError) in
+      try unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
+    }
+    try store.fileSystem.synchronize(file.descriptor, orSay: "The ledger may not survive a power cut.")
+    try synchronizeAnew(state.slot.descriptor)
   }
 
   /// Writes the newest generation anew, with a ledger, when none vouches for it: nobody knows whether its file was synced.
@@ -148,4 +172,14 @@ extension ArchiveStore {
     try store.fileSystem.synchronize(
       file.descriptor, orSay: "What was appended before may not survive a power cut; save the whole state again.")
   }
+}
+
+extension ProtectionError {
+  /// Whether a disk or a quota is full.
+  fileprivate var isFullDisk: Bool {
+    [FileSystemError.Code.noSpace.rawValue, FileSystemError.Code.quotaExceeded.rawValue].contains(errno)
+  }
+
+  fileprivate static let full = ProtectionError(
+    .io, "The disk is full; nothing saved before is lost.", errno: FileSystemError.Code.noSpace.rawValue)
 }

@@ -59,15 +59,30 @@ extension ArchiveStore {
 
   // MARK: Before
 
-  /// Takes the slot anew if its lock file was removed; throws `.otherDevice` if the slot itself was.
+  /// Takes the slot anew if its lock file was removed, and makes it again if it was itself, or any directory above it.
+  ///
+  /// Throws `.otherDevice` once the device was erased, and `.io` on a volume that is still read-only.
   func requireSlot(_ state: inout ArchiveStoreState) throws(ProtectionError) {
-    guard try store.isNamed(state.slot, name) else {
-      letGo()
-      throw .erased
-    }
-    guard try !store.isLocked(state.slot) else { return }
+    let isNamed = try store.isNamed(state.slot, name)
+    if isNamed, !state.slot.isReadOnly, try store.isLocked(state.slot) { return }
     letGo()
+    // Its lock ends here, or this writer would find itself.
+    state.reading.slot = nil
+    state.base = nil
     state = try take(.zero)
+    state.isRemade = !isNamed
+    guard state.slot.isReadOnly else { return }
+    throw ProtectionError(
+      .io, "The volume is mounted read-only: what was saved before can be read, and nothing can be saved.",
+      errno: FileSystemError.Code.readOnlyFileSystem.rawValue)
+  }
+
+  /// Whether what was just written is not where others look for it: somebody has taken the lock file away, so that another
+  /// writer may be there, or the directory, or one above it.
+  ///
+  /// An error while looking is no answer.
+  func isAstray(_ state: ArchiveStoreState) -> Bool {
+    (try? store.isNamed(state.slot, name)) == false || (try? store.isLocked(state.slot)) == false
   }
 
   /// The ledger that a save goes on from; made anew from the files when it is lost.
@@ -196,17 +211,25 @@ extension ArchiveStore {
           try store.fileSystem.synchronize(slot.descriptor)
         }
       }
+      guard try store.isLocked(slot) else {
+        throw ProtectionError(.busy, "Somebody removed the lock of this archive while it was saved; save again.")
+      }
       let ledgerBytes = try commit(next.ledger, &state)
       var receipt = PublishReceipt(
         generation: Generation(rawValue: record.generation), bytesWritten: bytes.count + ledgerBytes,
         durability: synchronize(isFirst: isFirst, &state))
       receipt.isSealedOneWay = record.flags.contains(.oneWay)
+      receipt.isRemade = state.isRemade
+      state.isRemade = false
       receipt.setAside = next.setAside
       receipt.removed = next.removed
       if receipt.durability == .durable { prune(old, next.ledger, &state) }
       return (receipt, file)
     } catch {
-      slot.remove(record.file)
+      state.needsSweep = true
+      // Another writer may have made one of the same name.
+      let named = try? store.fileSystem.status(ofName: record.file.text, in: slot.descriptor)
+      if let named, named.identity == (try? file.identity()) { slot.remove(record.file) }
       throw error
     }
   }
@@ -234,6 +257,7 @@ extension ArchiveStore {
       if let entry = state.reading.entry, entry.isNew {
         try changeEntry(&state, SlotList.Entry(epoch: entry.epoch, isNew: false))
       }
+      if isAstray(state) { throw ProtectionError.erased }
     } catch {
       state.isUnknown = true
       state.needsSweep = true

@@ -94,7 +94,7 @@ package final class ArchiveStore: Sendable {
       return try named(taken) { () throws(ProtectionError) in try body(taken.reading) }
     }
     var reading = try look()
-    while true {
+    for _ in 0..<Self.lookLimit {
       do throws(ProtectionError) {
         return try body(reading)
       } catch  where error.code.isDamage || error.code == .notFound {
@@ -104,7 +104,11 @@ package final class ArchiveStore: Sendable {
         reading = again
       }
     }
+    return try body(reading)
   }
+
+  /// So often a look begins anew because the writer has gone on.
+  private static let lookLimit = 64
 
   /// Turns the error of an absent archive into that of an erased device, if it was erased.
   private func named<R>(

@@ -31,6 +31,8 @@ struct ArchiveStoreState {
   var isUnknown = false
   /// Whether files may be there that no ledger names.
   var needsSweep = true
+  /// Whether somebody has removed the slot's directory, or one above it, and it was made again.
+  var isRemade = false
   /// Generations that this run has sealed itself or read to the last byte.
   var verified: Set<UInt64> = []
   /// What this run has saved while locked, as long as it is in no generation.

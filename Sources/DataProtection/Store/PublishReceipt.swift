@@ -8,6 +8,9 @@ package struct PublishReceipt: Hashable, Sendable {
   package let durability: Durability
   /// Whether it was sealed one-way, because its class had no key.
   package var isSealedOneWay = false
+  /// Whether somebody has removed the slot's directory, or one above it, since it was opened: it was made again, and what was
+  /// in it is gone.
+  package var isRemade = false
   /// The generations set aside with it, oldest first.
   package var setAside: [Ledger.Record] = []
   /// The set-aside generations that had to make room; their content is gone.

@@ -1,4 +1,5 @@
 import FileSystem
+import Synchronization
 
 /// The open directory of one slot, with its lock if it is open for writing.
 final class SlotDirectory: Sendable {
@@ -6,14 +7,35 @@ final class SlotDirectory: Sendable {
   /// The open directory.
   var descriptor: Descriptor { directory.descriptor }
   private let directory: OwnedDescriptor
-  /// The lock file, locked; nil for who only looks.
+  /// The lock file, locked; nil for who only looks, and on a read-only volume that has none.
   let lock: OwnedDescriptor?
+  /// Whether nothing can be written here: another writer can't be there, either.
+  let isReadOnly: Bool
+  private let known = Mutex<(own: FileIdentity?, lock: FileIdentity?)>((nil, nil))
 
   /// Keeps the descriptors open.
-  init(_ fileSystem: any FileSystem, _ directory: OwnedDescriptor, lock: OwnedDescriptor?) {
+  init(_ fileSystem: any FileSystem, _ directory: OwnedDescriptor, lock: OwnedDescriptor?, isReadOnly: Bool = false) {
     self.fileSystem = fileSystem
     self.directory = directory
     self.lock = lock
+    self.isReadOnly = isReadOnly
+  }
+
+  /// Which directory it is, whatever its name means by now.
+  func identity() throws(FileSystemError) -> FileIdentity {
+    if let own = known.withLock({ $0.own }) { return own }
+    let own = try fileSystem.status(of: descriptor).identity
+    known.withLock { $0.own = own }
+    return own
+  }
+
+  /// Which file its lock is; nil for who has none.
+  func lockIdentity() throws(FileSystemError) -> FileIdentity? {
+    if let found = known.withLock({ $0.lock }) { return found }
+    guard let lock else { return nil }
+    let found = try fileSystem.status(of: lock.descriptor).identity
+    known.withLock { $0.lock = found }
+    return found
   }
 
   /// Its entries, as far as the store may have made them.
@@ -164,7 +186,7 @@ func replaceFile(
         try fileSystem.rename(newName, to: name, in: directory, replacing: true)
       }
     } catch {
-      try? fileSystem.unlink(newName, in: directory)
+      try? uninterrupted { () throws(FileSystemError) in try fileSystem.unlink(newName, in: directory) }
       throw error
     }
   }

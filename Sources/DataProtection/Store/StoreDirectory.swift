@@ -16,9 +16,12 @@ package final class StoreDirectory: Sendable {
   let sealer: any StoreSealing
   let options: DeviceOptions
   /// The directory of the slots.
-  var directory: Descriptor { slots.descriptor }
-  private let slots: OwnedDescriptor
+  var directory: Descriptor { slots.withLock { $0[$0.count - 1].descriptor } }
+  /// The directory, and those that were it before somebody removed or exchanged them: calls may be under way there.
+  private let slots: Mutex<[OwnedDescriptor]>
   private let isCache: Bool
+  /// The path of the parent, without a slash at its end; nil if nobody knows it.
+  private let path: String?
   /// The directory of that, where the list lies.
   let parent: OwnedDescriptor
   let volume: VolumeKind
@@ -37,10 +40,12 @@ package final class StoreDirectory: Sendable {
   /// was not opted for; nothing is changed then.
   ///
   /// - Parameters:
-  ///   - isCache: Whether the directory is marked as not for backup.
+  ///   - path: Where the parent is found; what is saved is looked for there before it is acknowledged.
+  ///   - isCache: Whether the directory is marked as not for backup, and made again when somebody removes it: the device's.
   ///   - volume: A volume that was found good already.
   init(
-    _ fileSystem: any FileSystem, in parent: OwnedDescriptor, keys: any StoreKeys, sealer: any StoreSealing,
+    _ fileSystem: any FileSystem, in parent: OwnedDescriptor, at path: String? = nil, keys: any StoreKeys,
+    sealer: any StoreSealing,
     options: DeviceOptions = DeviceOptions(), isCache: Bool = false, volume: TrustedVolume? = nil
   ) throws(ProtectionError) {
     var isNew = false
@@ -51,8 +56,9 @@ package final class StoreDirectory: Sendable {
     self.keys = keys
     self.sealer = sealer
     self.options = options
-    self.slots = OwnedDescriptor(fileSystem, descriptor)
+    self.slots = Mutex([OwnedDescriptor(fileSystem, descriptor)])
     self.parent = parent
+    self.path = path
     self.isCache = isCache
     self.volume = try TrustedDirectory.check(
       descriptor, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes,
@@ -93,46 +99,97 @@ package final class StoreDirectory: Sendable {
   ///
   /// Throws `.inUse` when somebody else has it and does not let go within the patience.
   func openForWriting(_ name: SlotName, waiting patience: Duration) throws(ProtectionError) -> SlotDirectory {
-    while true {
-      guard let directory = try openSlot(name, making: true) else { continue }
-      let lock = OwnedDescriptor(
-        fileSystem,
-        try TrustedDirectory.openStoreLock(
-          SlotFile.lock.text, in: directory.descriptor, fileSystem, patience: options.patience),
-        isLock: true)
-      let slot = SlotDirectory(fileSystem, directory, lock: lock)
-      let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
-        try fileSystem.lock(lock.descriptor, .exclusive, patience: patience)
+    for _ in 0..<Self.attemptLimit {
+      guard let directory = try openSlot(name, making: true) else {
+        try reopen()
+        continue
       }
-      guard isOurs else { throw inUse(lock) }
-      // Otherwise its writer has deleted it while this one waited.
-      guard try isNamed(slot, name) else { continue }
-      return slot
+      let slot = try openLock(of: directory)
+      if let lock = slot.lock {
+        let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
+          try fileSystem.lock(lock.descriptor, .exclusive, patience: patience)
+        }
+        guard isOurs else { throw inUse(lock) }
+      }
+      if try isNamed(slot, name) { return slot }
+      // Its writer has deleted it while this one waited, or somebody has taken the directory of all slots away.
+      if try !isCurrent() { try reopen() }
     }
+    throw ProtectionError(
+      .busy, "Somebody removes the directory of this archive as often as it is made; stop that, and try again.")
   }
 
-  /// Whether the slot's name still means an open directory: it may have been deleted, or the device erased.
+  /// So often a directory is opened again that somebody has taken away meanwhile.
+  private static let attemptLimit = 16
+
+  /// Opens the lock file of a slot; for reading alone on a read-only volume, where nobody else can write, either.
+  private func openLock(of slot: OwnedDescriptor) throws(ProtectionError) -> SlotDirectory {
+    let (lock, isReadOnly) = try TrustedDirectory.openLockOrRead(
+      SlotFile.lock.text, in: slot.descriptor, fileSystem, patience: options.patience)
+    return SlotDirectory(
+      fileSystem, slot, lock: lock.map { OwnedDescriptor(fileSystem, $0, isLock: true) }, isReadOnly: isReadOnly)
+  }
+
+  /// Whether the slot's name still means an open directory, from the device's path on.
+  ///
+  /// It may have been deleted, or removed with any directory above it, or the device erased.
   func isNamed(_ slot: SlotDirectory, _ name: SlotName) throws(ProtectionError) -> Bool {
     try attempt("look at a slot") { () throws(FileSystemError) in
-      try find(slot.descriptor, name.text, in: directory) != nil
+      let own = try slot.identity()
+      guard let path else { return try fileSystem.statusIfAny(ofName: name.text, in: directory)?.identity == own }
+      return try fileSystem.statusIfAny(atPath: "\(path)/\(Self.name)/\(name.text)")?.identity == own
     }
   }
 
   /// Whether the lock of a slot still excludes others: somebody may have removed its file, and another writer made one.
   func isLocked(_ slot: SlotDirectory) throws(ProtectionError) -> Bool {
-    guard let lock = slot.lock else { return false }
-    return try attempt("look at a lock file") { () throws(FileSystemError) in
-      try find(lock.descriptor, SlotFile.lock.text, in: slot.descriptor) != nil
+    try attempt("look at a lock file") { () throws(FileSystemError) in
+      guard let own = try slot.lockIdentity() else { return slot.isReadOnly }
+      return try fileSystem.statusIfAny(ofName: SlotFile.lock.text, in: slot.descriptor)?.identity == own
     }
   }
 
-  /// The status of an open file or directory by its name; nil when the name means another one, or none.
-  func find(
-    _ descriptor: Descriptor, _ name: String, in directory: Descriptor
-  ) throws(FileSystemError) -> FileStatus? {
-    let own = try fileSystem.status(of: descriptor)
-    guard let named = try fileSystem.statusIfAny(ofName: name, in: directory) else { return nil }
-    return named.inode == own.inode && named.device == own.device ? named : nil
+  // MARK: The directory of the slots
+
+  /// Whether the open directory of the slots is the one that its path means.
+  private func isCurrent() throws(ProtectionError) -> Bool {
+    try attempt("look at the store's directory") { () throws(FileSystemError) in
+      let own = try fileSystem.status(of: directory)
+      guard let path else { return own.linkCount > 0 }
+      return try fileSystem.statusIfAny(atPath: "\(path)/\(Self.name)")?.identity == own.identity
+    }
+  }
+
+  /// Opens the directory of the slots by its name, and makes it again if somebody has removed it while the program runs.
+  ///
+  /// Throws `.erased` when the device has been erased, or its directory removed with the keys: both take the list as well.
+  private func reopen() throws(ProtectionError) {
+    guard isCache else { throw .erased }
+    // An erase has this lock, so that nothing is made while one is under way.
+    let lock = OwnedDescriptor(
+      fileSystem,
+      try TrustedDirectory.openStoreLock(
+        DeviceDirectory.lockName, in: parent.descriptor, fileSystem, patience: options.patience),
+      isLock: true)
+    let isOurs = try attempt("lock the device") { () throws(FileSystemError) in
+      try fileSystem.lock(lock.descriptor, .exclusive, patience: options.patience)
+    }
+    guard isOurs else {
+      throw ProtectionError(.busy, "Another process keeps the device locked; try again when it is done.")
+    }
+    try withExtendedLifetime(lock) { () throws(ProtectionError) in
+      guard try readList().value != nil else { throw .erased }
+      var isNew = false
+      let descriptor = try attempt("make the store's directory again") { () throws(FileSystemError) in
+        try Self.openOrMake(Self.name, in: parent.descriptor, fileSystem, isNew: &isNew)
+      }
+      slots.withLock { $0.append(OwnedDescriptor(fileSystem, descriptor)) }
+      _ = try TrustedDirectory.check(
+        descriptor, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
+      markAsCache()
+      guard isNew else { return }
+      try fileSystem.synchronize(parent.descriptor, orSay: "The store's directory may not survive a power cut.")
+    }
   }
 
   private static func openOrMake(
@@ -162,12 +219,9 @@ package final class StoreDirectory: Sendable {
     } catch {
       switch (error.cause as? FileSystemError)?.code {
       case .noSuchFile:
-        let isErased = try attempt(
-          "look at the store's directory",
-          { () throws(FileSystemError) in
-            try fileSystem.status(of: directory).linkCount == 0
-          })
-        if isErased { throw .erased }
+        if making { return nil }
+        if try isCurrent() { return nil }
+        guard try readList().value != nil else { throw .erased }
         return nil
       case .symbolicLink, .notDirectory:
         throw ProtectionError(.corrupt, "Something that is no directory stands in place of a slot.", cause: error)

@@ -1,4 +1,5 @@
 import FileSystem
+import Synchronization
 
 /// An open file of the store; closed when nobody needs it any more.
 ///
@@ -13,6 +14,7 @@ final class StoreFile: SealedSource {
   /// Whether nobody else sees what is changed in it, as far as its status says.
   let isOwn: Bool
   private let start: [UInt8]
+  private let known = Mutex<FileIdentity?>(nil)
 
   /// So many bytes are read with the first call.
   static let startByteCount = 128 << 10
@@ -32,6 +34,14 @@ final class StoreFile: SealedSource {
 
   deinit {
     fileSystem.close(descriptor)
+  }
+
+  /// Which file it is, whatever its name means by now.
+  func identity() throws(FileSystemError) -> FileIdentity {
+    if let known = known.withLock({ $0 }) { return known }
+    let found = try fileSystem.status(of: descriptor).identity
+    known.withLock { $0 = found }
+    return found
   }
 
   func read(_ range: Range<Int>) throws(ProtectionError) -> [UInt8] {
@@ -65,6 +75,15 @@ extension FileSystemError.Code {
 }
 
 extension FileSystem {
+  /// The status at a path; nil when there is nothing.
+  func statusIfAny(atPath path: String) throws(FileSystemError) -> FileStatus? {
+    do throws(FileSystemError) {
+      return try status(atPath: path)
+    } catch  where error.code == .noSuchFile || error.code == .notDirectory {
+      return nil
+    }
+  }
+
   /// The status of a name; nil when there is none.
   func statusIfAny(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus? {
     do throws(FileSystemError) {

@@ -72,7 +72,30 @@ enum TrustedDirectory {
     }
   }
 
-  /// Whether a file may be changed in place: ours, with one name. For reading, its authentication suffices.
+  /// Opens the lock file of one of the store's directories; for reading alone on a read-only volume.
+  ///
+  /// There it may be missing: nobody can write what it would guard.
+  static func openLockOrRead(
+    _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem, patience: Duration
+  ) throws(ProtectionError) -> (lock: Descriptor?, isReadOnly: Bool) {
+    do throws(ProtectionError) {
+      return (try openStoreLock(name, in: directory, fileSystem, patience: patience), false)
+    } catch {
+      guard (error.cause as? FileSystemError)?.code == .readOnlyFileSystem else { throw error }
+    }
+    let lock = try attempt("open a lock file for reading") { () throws(FileSystemError) -> Descriptor? in
+      do throws(FileSystemError) {
+        return try fileSystem.openFile(name, in: directory, [])
+      } catch  where error.code == .noSuchFile {
+        return nil
+      }
+    }
+    return (lock, true)
+  }
+
+  /// Whether a file may be changed in place: ours, with one name.
+  ///
+  /// For reading, its authentication suffices.
   static func mayChange(_ status: FileStatus, user: UInt32) -> Bool {
     status.kind == .regular && status.owner == user && status.linkCount == 1
   }

@@ -23,9 +23,8 @@ import Testing
     var planted = 0
     for directory in try FileManager.default.subpathsOfDirectory(atPath: path).map({ "\(path)/\($0)" }) + [path] {
       var isDirectory: ObjCBool = false
-      guard unsafe FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue else {
-        continue
-      }
+      _ = unsafe FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory)
+      guard isDirectory.boolValue else { continue }
       for name in [[0x67, 0x2D, 0xFF], [0xC3, 0x28]] as [[UInt8]] {
         let item = (Array("\(directory)/".utf8) + name + [0]).map(CChar.init(bitPattern:))
         if name.count == 2 {
@@ -44,7 +43,7 @@ import Testing
     if isOpen {
       try await device.eraseAllContent()
     } else {
-      try await ProtectedDevice.eraseAllContent(at: .directory(path), options: DeviceOptions(), environment: environment)
+      try await ProtectedDevice.eraseAllContent(at: .directory(path), environment: environment)
     }
     let next = try await open()
     let renewed = try next.archives(for: ArchiveSlot(application: "a"))

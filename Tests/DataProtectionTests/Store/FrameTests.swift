@@ -34,8 +34,9 @@ import Testing
     let first = try operations { try store.append(Data("x".utf8), to: newest) }
     #expect(first.count { $0 == .synchronize } == 3 && first.count { $0 == .synchronizeData } == 1)
     let second = try operations { try store.append(Data("y".utf8), to: newest) }
-    let look: [FileSystemError.Operation] = [.status, .statusOfName]
-    #expect(second == look + look + look + [.write, .synchronizeData])
+    // The slot, its lock and the file before; the slot and its lock once more before it is acknowledged.
+    let look: [FileSystemError.Operation] = [.statusOfPath, .statusOfName]
+    #expect(second == look + [.statusOfName, .write, .synchronizeData] + look)
   }
 
   @Test func `a forged length in the newest file has nothing read behind what was saved`() throws {
@@ -187,7 +188,7 @@ import Testing
 }
 
 /// Says of every generation that it is longer than it is; what is behind its end reads as zeroes.
-private final class SparseFileSystem: FileSystem {
+private final class SparseFileSystem: WrappingFileSystem {
   let base: any FileSystem
   let byteCount: Int64
   private let read = Log<Int>()
@@ -211,65 +212,4 @@ private final class SparseFileSystem: FileSystem {
     for index in count..<buffer.count { unsafe buffer[index] = 0 }
     return buffer.count
   }
-
-  var currentUser: UInt32 { base.currentUser }
-  func openDirectory(atPath path: String) throws(FileSystemError) -> Descriptor { try base.openDirectory(atPath: path) }
-  func openDirectory(_ name: String, in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    try base.openDirectory(name, in: directory)
-  }
-  func makeDirectory(_ name: String, in directory: Descriptor, mode: UInt32) throws(FileSystemError) {
-    try base.makeDirectory(name, in: directory, mode: mode)
-  }
-  func removeDirectory(_ name: String, in directory: Descriptor) throws(FileSystemError) {
-    try base.removeDirectory(name, in: directory)
-  }
-  func names(in directory: Descriptor) throws(FileSystemError) -> [String] { try base.names(in: directory) }
-  func openFile(_ name: String, in directory: Descriptor, _ options: OpenOptions) throws(FileSystemError) -> Descriptor
-  {
-    try base.openFile(name, in: directory, options)
-  }
-  func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    try base.openTemporary(in: directory)
-  }
-  func link(_ descriptor: Descriptor, as name: String, in directory: Descriptor) throws(FileSystemError) {
-    try base.link(descriptor, as: name, in: directory)
-  }
-  func rename(_ name: String, to newName: String, in directory: Descriptor, replacing: Bool) throws(FileSystemError) {
-    try base.rename(name, to: newName, in: directory, replacing: replacing)
-  }
-  func unlink(_ name: String, in directory: Descriptor) throws(FileSystemError) { try base.unlink(name, in: directory) }
-  func write(_ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64) throws(FileSystemError) -> Int {
-    try base.write(descriptor, bytes, at: offset)
-  }
-  func synchronize(_ descriptor: Descriptor) throws(FileSystemError) { try base.synchronize(descriptor) }
-  func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError) { try base.synchronizeData(descriptor) }
-  func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
-    try base.allocate(descriptor, length: length)
-  }
-  func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    try base.truncate(descriptor, to: length)
-  }
-  func status(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus {
-    try base.status(ofName: name, in: directory)
-  }
-  func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    try base.changeMode(of: descriptor, to: mode)
-  }
-  func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
-    try base.volumeKind(of: descriptor)
-  }
-  func tryLock(_ descriptor: Descriptor, _ mode: LockMode) throws(FileSystemError) -> Bool {
-    try base.tryLock(descriptor, mode)
-  }
-  func lockHolder(of descriptor: Descriptor) -> Int32? { base.lockHolder(of: descriptor) }
-
-  func unlock(_ descriptor: Descriptor) throws(FileSystemError) { try base.unlock(descriptor) }
-  func pause(for duration: Duration) { base.pause(for: duration) }
-  func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
-    try base.attribute(name, of: descriptor)
-  }
-  func setAttribute(_ name: String, to value: [UInt8], of descriptor: Descriptor) throws(FileSystemError) {
-    try base.setAttribute(name, to: value, of: descriptor)
-  }
-  func close(_ descriptor: Descriptor) { base.close(descriptor) }
 }

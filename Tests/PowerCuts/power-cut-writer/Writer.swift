@@ -105,12 +105,15 @@ final class Writer {
 
   private func step() throws {
     number += 1
-    // Some are longer than a chunk, some than what one write of the disk takes.
-    let lengths = [0, 100, 20_000, 150_000]
+    let choice = random.next() % 12
+    let extra = Int(random.next() % 60_000)
+    // Some are longer than a chunk, some than what one write of the disk takes, some than any fixed room for frames. Changes
+    // are of every length, so that one ends where the room does.
+    let lengths = choice < 4 ? [0, 100, extra % 400, extra / 3] : [100, 20_000, 66_000 + extra, 1_200_000]
     let content = Content(number: number, length: lengths[Int(random.next() % 4)])
     let (data, text) = (content.data, content.name)
     var next = state
-    switch random.next() % 12 {
+    switch choice {
     case 0...3:
       guard state.base != nil else { return try publish(data, text) }
       next.frames.append(text)

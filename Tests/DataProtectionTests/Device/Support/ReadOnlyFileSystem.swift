@@ -57,6 +57,10 @@ struct ReadOnlyFileSystem: FileSystem {
   func status(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus {
     try base.status(ofName: name, in: directory)
   }
+  func status(atPath path: String) throws(FileSystemError) -> FileStatus { try base.status(atPath: path) }
+  func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String {
+    try base.readLink(name, in: directory)
+  }
   func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) { throw refuse(.changeMode) }
   func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
     try base.volumeKind(of: descriptor)

@@ -16,6 +16,8 @@ struct StoreRig {
   var options = DeviceOptions()
   var slot = ArchiveSlot(application: "com.example.notes", scene: "main")
   var protection = ProtectionClass.complete
+  /// Whether it is the device's own store, which is made again when somebody removes it.
+  var isCache = false
 
   /// Opens the store in a new process.
   func directory(_ fileSystem: any FileSystem) throws(ProtectionError) -> StoreDirectory {
@@ -23,7 +25,8 @@ struct StoreRig {
       try fileSystem.openDirectory(atPath: "/")
     }
     return try StoreDirectory(
-      fileSystem, in: OwnedDescriptor(fileSystem, root), keys: keys, sealer: sealer ?? sealing, options: options)
+      fileSystem, in: OwnedDescriptor(fileSystem, root), at: "", keys: keys, sealer: sealer ?? sealing,
+      options: options, isCache: isCache)
   }
 
   /// The same after a start of the machine, by its number.
