@@ -1,7 +1,7 @@
 import Sealing
 import Synchronization
 
-/// What a lock can take from whoever has it.
+/// A secret that a lock takes from all who share it.
 protocol TakenAtLock: AnyObject, Sendable {
   /// Wipes it, now or when the computation ends that uses it; waits for nobody.
   func take()
@@ -9,8 +9,8 @@ protocol TakenAtLock: AnyObject, Sendable {
 
 /// A secret that several hold, and that is taken from all of them at once.
 ///
-/// Whoever waits for a disk, a custody or a person holds a box and not the secret, so that a lock finds it. A result that
-/// was computed while the secret was taken is not given out.
+/// Code that may wait for a disk, a custody or a person holds a box and not the secret, so that a lock finds it. A result
+/// that was computed while the secret was taken is not given out.
 ///
 /// `@unchecked Sendable`: the content changes in the box's turn, and never while somebody uses it.
 final class SecretBox<Content: Secret & ~Copyable & Sendable>: Secret, TakenAtLock, @unchecked Sendable {
@@ -41,7 +41,7 @@ final class SecretBox<Content: Secret & ~Copyable & Sendable>: Secret, TakenAtLo
   /// Whether it was taken.
   var isTaken: Bool { use.withLock { $0.isTaken } }
 
-  /// Lends the secret to a computation; throws what is made of `keyWiped` when it was taken before its end.
+  /// Lends the secret to a computation; throws an error made of `keyWiped` when it was taken before its end.
   func lend<R: ~Copyable, E: Error>(
     orThrow failure: (SealingError) -> E, to body: (borrowing Content) throws(E) -> R
   ) throws(E) -> R {

@@ -101,7 +101,7 @@ enum ChildProcess {
   }
 }
 
-/// A child that can only be waited for or ended itself, whoever has its number later.
+/// A child process, also when another one has its number later.
 private struct Child: ~Copyable {
   private let process: pid_t
   /// The kernel's descriptor of the process; negative when it has none, or when the child is gone already.

@@ -119,7 +119,7 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
   private func run(_ arguments: [String], input: SecretBuffer?) throws(ProtectionError) -> SecretBuffer {
     let device = tpm.map { ["--tpm2-device=\($0)"] } ?? []
     let result = try ChildProcess.run(tool, device + arguments, input: input, within: timeout)
-    // Where the program ignores SIGCHLD nobody learns the status: then only what came out tells.
+    // Where the program ignores SIGCHLD the status is lost: then only the output tells.
     guard result.status ?? 0 == 0, result.output.count > 0 else {
       let status = result.status.map { "\($0)" } ?? "unknown"
       throw ProtectionError(

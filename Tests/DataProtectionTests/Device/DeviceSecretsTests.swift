@@ -88,7 +88,9 @@ import Glibc
             try attempt()
             _exit(Int32(number) + 1)
           } catch {
-            guard (error as? ProtectionError)?.code == .secretsUnavailable else { _exit(Int32(number) + 101) }
+            // It has neither the keys nor the locks of its parent.
+            let code = (error as? ProtectionError)?.code
+            guard code == .secretsUnavailable || code == .inUse else { _exit(Int32(number) + 101) }
           }
         }
         _exit(0)
