@@ -30,6 +30,8 @@ import Synchronization
   /// Where restoring died since it ended well the last time: a path, or somewhere.
   private var deaths: [Death] = []
   private var violation: String?
+  /// What this run could not encode.
+  private var notEncoded: Set<[String]> = []
   /// How many steps were run so far.
   package private(set) var stepCount = 0
   /// How many scripts ended early, as too much may have been true.
@@ -301,12 +303,15 @@ import Synchronization
       return nil
     }
     var first: String?
+    var failed: Set<[String]> = []
+    defer { notEncoded.formUnion(failed) }
     worlds =
       worlds.compactMap { world in
         var world = world
         let isLocked = world.life.isLocked
         let outcome = world.save(known)
-        let difference = ReportComparison.difference(preserved, outcome, isLocked: isLocked)
+        let difference = ReportComparison.difference(preserved, outcome, isLocked: isLocked, earlier: notEncoded)
+        failed.formUnion(outcome.notEncoded)
         first = first ?? difference
         return difference == nil ? world : nil
       }.distinct
@@ -328,7 +333,7 @@ import Synchronization
   private func end() {
     for (path, page) in pages { plan[path] = (page.kind, page.restorationModelIdentifier?.rawValue) }
     process?.fileSystem.die()
-    (process, coordinator, root) = (nil, nil, nil)
+    (process, coordinator, root, notEncoded) = (nil, nil, nil, [])
     for index in worlds.indices { worlds[index].end() }
     worlds = worlds.distinct
   }
@@ -478,12 +483,13 @@ import Synchronization
     guard !isLocked, !isDeferred, path.count > 1, page(at: path) == nil, page(at: path.dropLast()) != nil else {
       return nil
     }
+    let known = known()
     let isForgotten = await coordinator?.forget(RestorationPath(PagePath(path))) ?? false
     var first: String?
     worlds =
       worlds.compactMap { world in
         var world = world
-        guard world.life.forget(path) == isForgotten else {
+        guard world.life.forget(path, known) == isForgotten else {
           first = isForgotten ? "nothing was there to forget" : "nothing was forgotten"
           return nil
         }

@@ -26,7 +26,11 @@ enum ReportComparison {
   }
 
   /// Compares the outcome of a save that was acknowledged.
-  static func difference(_ preserved: PreservationOutcome, _ outcome: Outcome, isLocked: Bool) -> String? {
+  ///
+  /// - Parameter earlier: The paths that earlier saves of the run could not encode: a finding may be told later.
+  static func difference(
+    _ preserved: PreservationOutcome, _ outcome: Outcome, isLocked: Bool, earlier: Set<[String]>
+  ) -> String? {
     switch preserved {
     case .declined: return "the save was declined"
     case .deferred where outcome.hasWritten || !isLocked: return "a save was \(preserved)"
@@ -46,7 +50,7 @@ enum ReportComparison {
       return "the duplicates are \(text(duplicates)), and should be \(text(outcome.duplicates))"
     }
     // An object whose values did not change is not encoded again.
-    guard notEncoded.isSubset(of: outcome.notEncoded) else {
+    guard notEncoded.isSubset(of: outcome.notEncoded.union(earlier)) else {
       return "\(text(notEncoded)) were not encoded, and should be \(text(outcome.notEncoded))"
     }
     return nil

@@ -35,6 +35,10 @@ struct Standing: Hashable, Sendable {
   var saved: Value?
   /// Its values at the end of the turn in which it met unread records.
   var baseline: Value?
+  /// Whether a turn that restores found a row for it.
+  var wasFound = false
+  /// Its values when a look met it, if it came by itself.
+  var met: Value?
   /// Whether it came by itself and has not been edited since.
   var isUnedited = true
   /// Rows that it left as it showed another model.
@@ -133,7 +137,7 @@ package struct Life: Hashable, Sendable {
   func hasUnsavedChanges(_ id: Int) -> Bool {
     guard let object = objects[id], let standing = object.standing else { return false }
     if !standing.own.isEmpty { return standing.saved != object.value }
-    return standing.baseline.map { $0 != object.value } ?? false
+    return (standing.baseline ?? standing.met).map { $0 != object.value } ?? false
   }
 
   private func key(_ id: Int, below parentRow: Int?) -> Key {
@@ -149,9 +153,9 @@ package struct Life: Hashable, Sendable {
     func below(_ id: Int) {
       reached.insert(id)
       meet(id, known)
-      var places: Set<String> = []
+      let placed = Set(placed(below: id))
       for child in objects[id]!.children {
-        if places.insert(objects[child]!.identifier).inserted {
+        if placed.contains(child) {
           below(child)
         } else {
           outcome.duplicates.insert(path(child))
@@ -228,6 +232,7 @@ package struct Life: Hashable, Sendable {
     let row = table.exact(key, held: held, known) ?? table.insert(key)
     var standing = Standing(
       row: row, parentRow: key.place.parent, tag: key.tag, model: key.model, hasNamedModel: hasNamedModel)
+    standing.met = objects[id]!.value
     standing.left = left.union([former].compactMap(\.self))
     standing.left.remove(row)
     stand(id, standing)
@@ -277,13 +282,28 @@ package struct Life: Hashable, Sendable {
     if disk.rows.values.contains(where: { !$0.records.isEmpty }) { pending.append(disk) }
   }
 
+  /// The children of an object that have places: of two with one identifier the one whose row is there, else the first.
+  private func placed(below id: Int) -> [Int] {
+    let row = objects[id]!.standing?.row
+    var winners: [String: Int] = [:]
+    for child in objects[id]!.children {
+      let identifier = objects[child]!.identifier
+      guard let other = winners[identifier] else {
+        winners[identifier] = child
+        continue
+      }
+      let place = Place(parent: row, identifier: identifier)
+      func isThere(_ child: Int) -> Bool {
+        objects[child]!.standing.flatMap { table.rows[$0.row]?.key.place } == place
+      }
+      if !isThere(other), isThere(child) { winners[identifier] = child }
+    }
+    return objects[id]!.children.filter { winners[objects[$0]!.identifier] == $0 }
+  }
+
   /// The live objects that are saved, parents first; not those of two siblings with one place.
   private func order() -> [Int] {
-    func below(_ id: Int) -> [Int] {
-      var places: Set<String> = []
-      return [id]
-        + objects[id]!.children.filter { places.insert(objects[$0]!.identifier).inserted }.flatMap { below($0) }
-    }
+    func below(_ id: Int) -> [Int] { [id] + placed(below: id).flatMap { below($0) } }
     return root.map { below($0).filter { objects[$0]!.standing != nil } } ?? []
   }
 
@@ -294,7 +314,6 @@ package struct Life: Hashable, Sendable {
       let key = key(id, below: standing.parentRow)
       if table[standing.row].key.place != key.place {
         table.move(standing.row, to: key.place)
-        adopt(id, key)
       }
     }
     for id in order() {
@@ -331,6 +350,8 @@ package struct Life: Hashable, Sendable {
     if standing.own.isEmpty {
       if let baseline = standing.baseline {
         guard baseline != value else { return }
+        standing.isUnedited = false
+      } else if let met = standing.met, met != value {
         standing.isUnedited = false
       }
     } else {
@@ -424,10 +445,10 @@ package struct Life: Hashable, Sendable {
 
   // MARK: - Giving
 
-  /// Gives an object what is stored for it.
+  /// Gives an object what is stored for it; false if there is no row for it.
   private mutating func give(
     _ id: Int, below parentRow: Int?, retrying: Bool, _ known: Knowledge, _ outcome: inout Outcome
-  ) {
+  ) -> Bool {
     let key = key(id, below: parentRow)
     let former = objects[id]!.standing
     let joins = known.joins(key.tag)
@@ -436,17 +457,19 @@ package struct Life: Hashable, Sendable {
     if let former, !joins, hasUnsavedChanges(id) || former.hasWritten {
       supersede(id, table[former.row].records.filter { known.canGive($0) && !$0.isFirst }, &outcome)
       objects[id]!.standing!.parentRow = parentRow
-      return
+      return true
     }
     stand(id, nil)
     let found = table.find(key, held: held, retrying: retrying, known)
     let gone = found.prefix { $0 != former?.row && known.isGone(table[$0]) }
     for row in gone { table.remove(row, .gone) }
+    let isFound = found.count > gone.count
     let row = found.dropFirst(gone.count).first ?? former?.row ?? table.insert(key)
     var standing =
       former
       ?? Standing(row: row, parentRow: parentRow, tag: key.tag, model: key.model, hasNamedModel: key.model != nil)
     (standing.row, standing.parentRow, standing.model) = (row, parentRow, key.model)
+    standing.wasFound = isFound
     stand(id, standing)
     if let former, former.row != row { table.unite(row, with: former.row, held: held.subtracting([row]), known) }
     let named = Key(place: key.place, tag: key.tag, model: key.model ?? table[row].key.model)
@@ -466,9 +489,9 @@ package struct Life: Hashable, Sendable {
     let edited = given.filter { !$0.isFirst }
     if joins {
       join(id, given, with: hasCurrent ? current : nil)
-      return
+      return isFound
     }
-    guard let newest = edited.last ?? given.last else { return }
+    guard let newest = edited.last ?? given.last else { return isFound }
     let own = [newest]
     objects[id]!.value = newest.value
     objects[id]!.standing!.own = [newest.number]
@@ -479,6 +502,7 @@ package struct Life: Hashable, Sendable {
     let first = Set(given.filter(\.isFirst).map(\.number)).subtracting(own.map(\.number))
     table.removeRecords(of: row, .notFirst) { first.contains($0.number) }
     release(id)
+    return isFound
   }
 
   /// Joins all records that can be given, oldest first, and last the values that the object has and has not saved.
@@ -529,8 +553,10 @@ package struct Life: Hashable, Sendable {
   private mutating func restore(
     _ id: Int, below parentRow: Int?, _ turn: Turn, make: Factory, _ known: Knowledge, _ outcome: inout Outcome
   ) {
-    give(id, below: parentRow, retrying: turn.isRetry, known, &outcome)
+    let isFound = give(id, below: parentRow, retrying: turn.isRetry, known, &outcome)
     let row = objects[id]!.standing!.row
+    let isBlocked = table[row].isBlocked && !turn.isRetry
+    if isBlocked { outcome.leftOut.insert(path(id)) }
     var restored: [Int] = []
     var seen: Set<String> = []
     for child in table[row].children where table.rows[child] != nil {
@@ -541,7 +567,7 @@ package struct Life: Hashable, Sendable {
         restore(existing, below: row, turn, make: make, known, &outcome)
         continue
       }
-      for made in table.made(at: place) where !held.contains(made) {
+      for made in table.made(at: place) where !held.contains(made) && !isBlocked {
         if known.isGone(table[made]) {
           table.remove(made, .gone)
           continue
@@ -562,7 +588,7 @@ package struct Life: Hashable, Sendable {
     }
     for child in objects[id]!.children where !restored.contains(child) {
       guard seen.insert(objects[child]!.identifier).inserted else { continue }
-      if turn.kind == .again {
+      if turn.kind == .again, isFound {
         remove(child)
         continue
       }
@@ -579,7 +605,7 @@ package struct Life: Hashable, Sendable {
   /// An object that was given nothing has its values from now on, if unread records are there.
   private mutating func setBaseline(_ id: Int) {
     guard let standing = objects[id]!.standing, standing.own.isEmpty else { return }
-    let mayBeUnread = isLocked || !table[standing.row].records.isEmpty
+    let mayBeUnread = isLocked || standing.wasFound
     objects[id]!.standing!.baseline = mayBeUnread ? objects[id]!.value : nil
   }
 
@@ -715,7 +741,9 @@ package struct Life: Hashable, Sendable {
   }
 
   /// Removes rows at a path in and below which nothing is live.
-  package mutating func forget(_ path: [String]) -> Bool {
+  package mutating func forget(_ path: [String], _ known: Knowledge) -> Bool {
+    var outcome = Outcome()
+    look(known, &outcome)
     guard let parent = row(at: path.dropLast()), let identifier = path.last else { return false }
     let rows = table.rows(at: Place(parent: parent, identifier: identifier))
       .filter { held.isDisjoint(with: table.subtree($0)) }

@@ -225,7 +225,7 @@ package struct TableScripts {
       let path = life.table.path(ofRow: rows[below(rows.count)])
       guard path.count > 1 else { return nil }
       steps.append("forget \(path)")
-      _ = life.forget(path)
+      _ = life.forget(path, known)
     case 55:
       guard let id = anyObject(orRoot: false), below(6) == 0 else { return nil }
       steps.append("\(life.path(id)) shows 70 models")
