@@ -82,7 +82,8 @@ extension LiveTree {
     let identity = Identity(
       classTag: node.identity?.classTag ?? node.subject.plainTag ?? node.subject.plan.typeName,
       model: node.identity?.model, isView: node.kind == .view)
-    leftByThemselves.append(LeftObject(isTop: node.parent == nil, parent: node.parent?.controller, path: node.path, identity: identity))
+    leftByThemselves.append(
+      LeftObject(isTop: node.parent == nil, parent: node.parent?.controller, path: node.path, identity: identity))
   }
 
   /// Forgets a node and those below it; returns those that were spared.

@@ -35,12 +35,14 @@ enum Find {
   /// The positions of the rows that fit, in the order in which they are tried.
   ///
   /// Rows with a record that can be given and is not *first* come before all others; then the row of exactly the object's key;
-  /// then present ones before absent ones; then the one that was live last; then the one with the newest record.
+  /// then present ones before absent ones; then the one that was live last; then the one with the newest record. For an object
+  /// that names no model present rows come before absent ones, before everything else.
   static func order(_ rows: [Row], for asker: Asker) -> [Int] {
     let fitting = rows.indices.filter { fits(rows[$0].identity, isAbsent: rows[$0].isAbsent, asker) }
     guard fitting.count > 1 else { return fitting }
     return fitting.sorted { first, second in
       let (one, other) = (rows[first], rows[second])
+      if asker.identity.model == nil, one.isAbsent != other.isAbsent { return !one.isAbsent }
       if one.canBeGiven != other.canBeGiven { return one.canBeGiven }
       let (isExact, otherIsExact) = (one.identity == asker.identity, other.identity == asker.identity)
       if isExact != otherIsExact { return isExact }

@@ -100,6 +100,8 @@ extension Table {
     guard var holding = holding(key), let former = holding.row, let place = try place(of: former) else { return }
     letGo(key)
     holding = Holding(place: holding.place, attributes: attributes)
+    // Its values have changed since the last save.
+    holding.place.isEdit = true
     let row = try requireRow(at: place, attributes)
     holding.row = row
     hold(holding, key)

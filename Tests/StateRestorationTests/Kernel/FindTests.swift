@@ -57,6 +57,12 @@ import Testing
     #expect(Find.order(rows, for: Self.asker("screen", "A")) == expected)
   }
 
+  @Test func `an object without a model has a present row before an absent one that can be given`() {
+    let rows = [Self.row(isAbsent: true), Self.row("screen", "A", canBeGiven: false, lastLive: 1)]
+    #expect(Find.order(rows, for: Self.asker("screen")) == [1, 0])
+    #expect(Find.order(rows, for: Self.asker("screen", "A")) == [0, 1])
+  }
+
   /// All facts that the order is made of.
   private static var allRows: [Find.Row] {
     var rows: [Find.Row] = []
