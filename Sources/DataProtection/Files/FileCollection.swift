@@ -215,7 +215,7 @@ final class FileCollection: Sendable {
     if let name = try? slotName(entry) { (try? store.lookIfDirectory(at: name))?.markNamed() }
   }
 
-  /// Says, durably, that the index is about to lose an entry's name: its content is deleted then, whatever happens.
+  /// Says, durably, that the index is about to lose an entry's name: its content is deleted then in any event.
   func willForget(_ entry: FileIndex.Entry) throws(ProtectionError) {
     try store.lookIfDirectory(at: try slotName(entry))?.markUnnamed(isDurable: true)
   }

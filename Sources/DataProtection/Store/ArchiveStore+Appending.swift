@@ -80,7 +80,7 @@ extension ArchiveStore {
   /// generation.
   package func requireDurable() throws(ProtectionError) {
     try writing { state throws(ProtectionError) in
-      // On a volume that nobody can write, what could be read is on the disk.
+      // On a volume that nobody can write, a state that could be read is on the disk.
       guard state.isReopened, !state.slot.isReadOnly else { return }
       try requireSlot(&state)
       do throws(ProtectionError) {

@@ -73,12 +73,12 @@ extension ArchiveStore {
     state.isRemade = !isNamed
     guard state.slot.isReadOnly else { return }
     throw ProtectionError(
-      .io, "The volume is mounted read-only: what was saved before can be read, and nothing can be saved.",
+      .io, "The volume is mounted read-only: earlier saves can be read, and nothing can be saved.",
       errno: FileSystemError.Code.readOnlyFileSystem.rawValue)
   }
 
-  /// Whether what was just written is not where others look for it: somebody has taken the lock file away, so that another
-  /// writer may be there, or the directory, or one above it.
+  /// Whether a save lies where nobody looks for it: somebody has taken the lock file away, so that another writer may be there,
+  /// or the directory, or one above it.
   ///
   /// An error while looking is no answer.
   func isAstray(_ state: ArchiveStoreState) -> Bool {
@@ -140,6 +140,9 @@ extension ArchiveStore {
     _ wantedFlags: Ledger.Record.Flags = [],
     orOneWay sealsOneWay: Bool = false, over old: Ledger
   ) throws(ProtectionError) -> SealedGeneration {
+    guard old.counter < Ledger.counterLimit else {
+      throw ProtectionError(.io, "The numbers of this archive's generations are used up; delete it to begin anew.")
+    }
     let number = old.counter + 1
     var (flags, protection) = (wantedFlags, wanted)
     func seal() throws(ProtectionError) -> SealedBytes {

@@ -55,8 +55,8 @@ package struct Ledger: Hashable, Sendable {
   package static let setAsideLimit = 4
   /// A damaged file above this number was planted: it is not set aside, as the next generation's number comes after it.
   static let damagedLimit: UInt64 = 1 << 48
-  /// No slot ever gets so far.
-  static let counterLimit = UInt64.max - 1
+  /// No slot ever gets so far; one that says so takes no more saves.
+  static let counterLimit: UInt64 = 1 << 63
   /// So many bytes are set aside; the newest is, whatever its size.
   package static let setAsideByteLimit: UInt64 = 64 << 20
 

@@ -8,8 +8,8 @@ package struct PublishReceipt: Hashable, Sendable {
   package let durability: Durability
   /// Whether it was sealed one-way, because its class had no key.
   package var isSealedOneWay = false
-  /// Whether somebody has removed the slot's directory, or one above it, since it was opened: it was made again, and what was
-  /// in it is gone.
+  /// Whether the slot's directory was made again, because somebody has removed it, or one above it, since it was opened: all
+  /// earlier generations are gone.
   package var isRemade = false
   /// The generations set aside with it, oldest first.
   package var setAside: [Ledger.Record] = []

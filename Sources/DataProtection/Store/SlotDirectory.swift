@@ -29,7 +29,7 @@ final class SlotDirectory: Sendable {
     return own
   }
 
-  /// Which file its lock is; nil for who has none.
+  /// Which file its lock is; nil without one.
   func lockIdentity() throws(FileSystemError) -> FileIdentity? {
     if let found = known.withLock({ $0.lock }) { return found }
     guard let lock else { return nil }

@@ -40,7 +40,7 @@ package final class StoreDirectory: Sendable {
   /// was not opted for; nothing is changed then.
   ///
   /// - Parameters:
-  ///   - path: Where the parent is found; what is saved is looked for there before it is acknowledged.
+  ///   - path: Where the parent is found; a save is looked for there before it is acknowledged.
   ///   - isCache: Whether the directory is marked as not for backup, and made again when somebody removes it: the device's.
   ///   - volume: A volume that was found good already.
   init(

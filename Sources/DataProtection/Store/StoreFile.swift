@@ -11,7 +11,7 @@ final class StoreFile: SealedSource {
   let byteCount: Int
   /// Whether it was opened for writing.
   let isWritable: Bool
-  /// Whether nobody else sees what is changed in it, as far as its status says.
+  /// Whether nobody else sees a change of it, as far as its status says.
   let isOwn: Bool
   private let start: [UInt8]
   private let known = Mutex<FileIdentity?>(nil)

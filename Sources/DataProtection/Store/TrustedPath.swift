@@ -6,7 +6,7 @@ enum TrustedPath {
   private static let linkLimit = 40
   /// The permission bits of others and of the group that let them write.
   private static let foreignWriting: UInt32 = 0o022
-  /// In such a directory nobody renames or removes what is another's.
+  /// In such a directory nobody renames or removes another user's files.
   private static let sticky: UInt32 = 0o1000
 
   /// Makes a directory with those above it, and opens it.

@@ -47,18 +47,24 @@ private func openChanged(_ changes: [UInt8], isInFrames: Bool) {
 }
 
 private let device = try! FuzzDevice()
-private let content = Data("content".utf8)
-private let frames = (0..<24).map { Data(repeating: UInt8($0), count: $0 == 20 ? 3000 : 1 + $0 * 3) }
+/// Longer than what counts as a small base, so that the room for frames depends on it.
+private let content = Data((0..<66_001).map { UInt8(truncatingIfNeeded: $0 % 251) })
+private let (store, frames) = makeStore()
 private let path = try! device.path("g-1")
 
-/// A generation with twenty-four frames.
-private let store: MemoryFileSystem = {
+/// A generation with twenty-four frames, and others that fill the room behind them to its end.
+private func makeStore() -> (MemoryFileSystem, [Data]) {
   let memory = MemoryFileSystem()
   let archives = try! device.archives(on: memory)
   let generation = try! archives.publish(content).generation
+  var frames = (0..<24).map { Data(repeating: UInt8($0), count: $0 == 20 ? 3000 : 1 + $0 * 3) }
   for frame in frames { _ = try! archives.append(frame, to: generation) }
-  return memory.afterProcessDeath()
-}()
+  for count in stride(from: 20_000, through: 0, by: -1) {
+    let filling = Data(repeating: 0xAA, count: count)
+    if try! archives.append(filling, to: generation) != nil { frames.append(filling) }
+  }
+  return (memory.afterProcessDeath(), frames)
+}
 
 /// Where the base ends.
 private let base = try! device.archives(on: store.afterProcessDeath()).openNewest().content.endOffset
