@@ -2,10 +2,11 @@ import DataProtection
 import FaultyFileSystem
 import FileSystem
 import FoundationEssentials
+import TestTraits
 import Testing
 
 /// An opening costs few calls, waits for nobody and changes nothing.
-@Suite struct DeviceOpeningTests {
+@Suite(.tags(.threads)) struct DeviceOpeningTests {
   let world = TestWorld()
 
   /// The calls of one more opening.
