@@ -94,26 +94,30 @@ let package = Package(
     tests("FileSystemTests", ["FileSystem", "CSystem"]),
     tests("FaultyFileSystemTests", ["FaultyFileSystem", "FileSystem"]),
     tests("SimulatedTimeTests", ["SimulatedTime"]),
-    tests("SealingTests", ["Sealing", "CSystem", "OwnThread", "ProcessMemory"]),
+    tests("SealingTests", ["Sealing", "CSystem", "OwnThread", "ProcessMemory", "TestTraits"]),
     tests(
       "DataProtectionTests",
       [
         "DataProtection", "FileSystem", "FaultyFileSystem", "Sealing", "SimulatedTime", "OwnThread", "ProcessMemory",
-        "SeededRandom",
+        "SeededRandom", "TestTraits",
       ]),
     .target(name: "CTestProcess", path: "Tests/Support/CTestProcess"),
+    .target(
+      name: "TestTraits", dependencies: ["CTestProcess"], path: "Tests/Support/TestTraits", swiftSettings: settings),
     .target(name: "OwnThread", path: "Tests/Support/OwnThread", swiftSettings: settings),
     .target(name: "ProcessMemory", path: "Tests/Support/ProcessMemory", swiftSettings: settings),
     .target(name: "SeededRandom", path: "Tests/Support/SeededRandom", swiftSettings: settings),
     tests(
-      "RestorationArchiveTests", ["RestorationArchive", "CAllocationCounter", "HandmadeArchive", "SeededRandom"]),
+      "RestorationArchiveTests",
+      ["RestorationArchive", "CAllocationCounter", "HandmadeArchive", "SeededRandom", "TestTraits"]),
     .target(name: "HandmadeArchive", path: "Tests/Support/HandmadeArchive", swiftSettings: settings),
-    tests("ApplicationLifecycleTests", ["ApplicationLifecycle", "SimulatedTime"]),
+    tests("ApplicationLifecycleTests", ["ApplicationLifecycle", "SimulatedTime", "TestTraits"]),
     tests(
       "StateRestorationTests",
       [
         "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection", "FileSystem",
         "FaultyFileSystem", "SimulatedTime", "StateRestorationTesting", "HandmadeArchive", "SeededRandom",
+        "TestTraits",
       ]),
     tests(
       "StateRestorationTestingTests",

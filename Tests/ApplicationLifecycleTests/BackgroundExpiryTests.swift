@@ -1,9 +1,10 @@
 import ApplicationLifecycle
 import SimulatedTime
+import TestTraits
 import Testing
 
 /// The end of the background time, in the middle of something else.
-@MainActor @Suite struct BackgroundExpiryTests {
+@MainActor @Suite(.tags(.threads)) struct BackgroundExpiryTests {
   let clock = ManualClock()
 
   private func make(_ enforcement: LifecycleBudgets.Enforcement = .kills) -> (Lifecycle, Recorder) {

@@ -1,8 +1,9 @@
 import ApplicationLifecycle
 import SimulatedTime
+import TestTraits
 import Testing
 
-@MainActor @Suite struct BackgroundTaskTests {
+@MainActor @Suite(.tags(.threads)) struct BackgroundTaskTests {
   let clock = ManualClock()
 
   @Test func `the time left is unlimited in the foreground and runs in the background`() async throws {

@@ -2,9 +2,10 @@ import ApplicationLifecycle
 import Foundation
 import SimulatedTime
 import Synchronization
+import TestTraits
 import Testing
 
-@MainActor @Suite struct LifecycleBudgetTests {
+@MainActor @Suite(.tags(.threads)) struct LifecycleBudgetTests {
   /// The callback or step in which each phase spends its time, and how the phase is reached.
   nonisolated static let phases: [(LifecycleBudgets.Kind, String)] = [
     (.launching, "willFinishLaunching"), (.launching, "didFinishLaunching"),

@@ -1,9 +1,10 @@
 import ApplicationLifecycle
 import Foundation
 import SimulatedTime
+import TestTraits
 import Testing
 
-@MainActor @Suite struct LifecycleTests {
+@MainActor @Suite(.tags(.threads)) struct LifecycleTests {
   let lifecycle = Lifecycle(clock: ManualClock())
   let recorder: Recorder
 

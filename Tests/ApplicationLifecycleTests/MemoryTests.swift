@@ -1,8 +1,9 @@
 import ApplicationLifecycle
 import SimulatedTime
+import TestTraits
 import Testing
 
-@MainActor @Suite struct MemoryTests {
+@MainActor @Suite(.tags(.threads)) struct MemoryTests {
   final class Responder: MemoryWarningResponder {
     let name: String
     let log: NameLog

@@ -1,8 +1,9 @@
 import ApplicationLifecycle
 import SimulatedTime
+import TestTraits
 import Testing
 
-@MainActor @Suite struct NotificationTests {
+@MainActor @Suite(.tags(.threads)) struct NotificationTests {
   let lifecycle = Lifecycle(clock: ManualClock())
   let recorder: Recorder
 

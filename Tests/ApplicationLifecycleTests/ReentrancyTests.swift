@@ -1,9 +1,10 @@
 import ApplicationLifecycle
 import SimulatedTime
+import TestTraits
 import Testing
 
 /// What a program does in the middle of a transition, deliberately or by mistake.
-@MainActor @Suite struct ReentrancyTests {
+@MainActor @Suite(.tags(.threads)) struct ReentrancyTests {
   let clock = ManualClock()
   let lifecycle: Lifecycle
   let recorder: Recorder

@@ -10,8 +10,8 @@ struct NameTests {
   private static let foreign: Set<String> = [
     "ActiveChanged", "GtkRestoreReason", "InhibitDelayMaxUSec", "Lock", "LockedHint", "PrepareForShutdown",
     "PrepareForSleep", "QueryEndResponse", "Unlock", "pam_keyinit", "NSUserActivity", "RestorationMixin",
-    "SceneStorage", "completionHandler", "rememberSaveable", "ObservationIgnored", "exit", "fsync", "fg", "Bread",
-    "Milk", "JSONEncoder", "DecodingError",
+    "SceneStorage", "DecodingError", "JSONEncoder", "completionHandler", "rememberSaveable", "ObservationIgnored",
+    "exit", "fsync", "fg", "Bread", "Milk",
   ]
 
   /// The libraries, every part of the path of every public symbol, and every argument label.

@@ -1,4 +1,5 @@
 import Sealing
+import TestTraits
 import Testing
 
 struct ChunkedEncryptionTests {
@@ -15,7 +16,8 @@ struct ChunkedEncryptionTests {
     try ChunkedEncryption.open(message.span, key: key.key(), context: context.span)
   }
 
-  @Test func `messages agree with an independent implementation, byte for byte`() async throws {
+  @Test(.notUnderAddressSanitizer("the same code, thousands of times"))
+  func `messages agree with an independent implementation, byte for byte`() async throws {
     for vector in CommittedVectors.all.chunked {
       let key = try [UInt8](hex: vector.key).key()
       let context = [UInt8](hex: vector.context)
@@ -95,7 +97,8 @@ struct ChunkedEncryptionTests {
     }
   }
 
-  @Test func `every changed bit of a message of three chunks is noticed, and none of its plaintext given out`() throws {
+  @Test(.notUnderAddressSanitizer("the same code, thousands of times"))
+  func `every changed bit of a message of three chunks is noticed, and none of its plaintext given out`() throws {
     let plaintext = [UInt8](repeating: 7, count: 2 * 16384 + 500)
     var message = try seal(plaintext)
     for bit in 0..<56 * 8 {

@@ -42,9 +42,11 @@ extension DecodingError.Context {
 }
 
 extension [any CodingKey] {
-  /// Where, as far as the program's source names it.
+  /// Where, as far as the program's source names it; of a deep value the beginning.
   fileprivate var placeWithoutState: String {
-    isEmpty ? "" : " at " + map(\.nameWithoutState).joined(separator: ".")
+    guard !isEmpty else { return "" }
+    let names = prefix(12).map(\.nameWithoutState).joined(separator: ".")
+    return " at " + names + (count > 12 ? " and \(count - 12) levels below" : "")
   }
 }
 

@@ -2,6 +2,7 @@ import DataProtection
 import Foundation
 import Glibc
 import Synchronization
+import TestTraits
 import Testing
 
 /// A custody as a session daemon would be: it outlives the devices of a test.
@@ -66,7 +67,7 @@ final class DaemonCustody: ClassKeyCustody {
   }
 }
 
-@Suite struct ClassKeyCustodyTests {
+@Suite(.tags(.threads)) struct ClassKeyCustodyTests {
   func makeWorld() -> (TestWorld, DaemonCustody) {
     var world = TestWorld()
     let custody = DaemonCustody()

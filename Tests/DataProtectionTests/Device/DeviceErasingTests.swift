@@ -2,10 +2,11 @@ import DataProtection
 import FaultyFileSystem
 import FileSystem
 import FoundationEssentials
+import TestTraits
 import Testing
 
 /// An erase makes everything anew from the device key that is there then.
-@Suite struct DeviceErasingTests {
+@Suite(.tags(.threads)) struct DeviceErasingTests {
   let world = TestWorld()
   let path = TestWorld.path + "/device.key"
 

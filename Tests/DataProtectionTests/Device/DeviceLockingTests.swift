@@ -6,9 +6,10 @@ import Foundation
 import OwnThread
 import SimulatedTime
 import Synchronization
+import TestTraits
 import Testing
 
-@Suite struct DeviceLockingTests {
+@Suite(.tags(.threads)) struct DeviceLockingTests {
   let world = TestWorld()
 
   /// An unlocked device with the passcode "1234".

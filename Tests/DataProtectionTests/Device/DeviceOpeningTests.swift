@@ -2,10 +2,11 @@ import DataProtection
 import FaultyFileSystem
 import FileSystem
 import FoundationEssentials
+import TestTraits
 import Testing
 
 /// An opening costs few calls, waits for nobody and changes nothing.
-@Suite struct DeviceOpeningTests {
+@Suite(.tags(.threads)) struct DeviceOpeningTests {
   @Test func `nothing is made in another user's home, as with sudo, and the error says what to do`() async throws {
     let memory = MemoryFileSystem(user: 0)
     for path in ["/home", "/home/ada"] { memory.plant(FileStatus.Kind.directory, atPath: path) }

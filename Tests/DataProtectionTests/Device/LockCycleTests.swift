@@ -1,9 +1,10 @@
 import DataProtection
 import FoundationEssentials
+import TestTraits
 import Testing
 
 /// Many threads at once: nothing deadlocks, and nothing comes back that isn't whole.
-@Suite struct LockCycleTests {
+@Suite(.tags(.threads)) struct LockCycleTests {
   /// A longer run takes more: a race that a hundred don't meet shows in thousands.
   static let cycles = ProcessInfo.processInfo.environment["LOCK_CYCLES"].flatMap(Int.init) ?? 100
 

@@ -2,11 +2,12 @@ import FaultyFileSystem
 import FileSystem
 import Sealing
 import SimulatedTime
+import TestTraits
 import Testing
 
 @testable import DataProtection
 
-@Suite struct PasscodeAttemptTests {
+@Suite(.tags(.threads)) struct PasscodeAttemptTests {
   let world = TestWorld()
 
   func setUp() async throws -> ProtectedDevice {

@@ -1,9 +1,10 @@
 import DataProtection
 import Foundation
 import ProcessMemory
+import TestTraits
 import Testing
 
-@Suite(.serialized) struct PasscodeTests {
+@Suite(.tags(.threads), .serialized) struct PasscodeTests {
   let world = TestWorld()
 
   @Test(arguments: ["1234", String(repeating: "long ", count: 20)])

@@ -1,9 +1,10 @@
 import DataProtection
 import FaultyFileSystem
 import FileSystem
+import TestTraits
 import Testing
 
-@Suite struct ProtectedDeviceTests {
+@Suite(.tags(.threads)) struct ProtectedDeviceTests {
   let world = TestWorld()
 
   @Test func `a new device is unlocked and has no passcode`() async throws {

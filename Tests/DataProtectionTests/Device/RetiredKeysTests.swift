@@ -1,12 +1,13 @@
 import FaultyFileSystem
 import FileSystem
 import Foundation
+import TestTraits
 import Testing
 
 @testable import DataProtection
 
 /// Keys from before the first passcode stay exactly as long as something needs them.
-@Suite struct RetiredKeysTests {
+@Suite(.tags(.threads)) struct RetiredKeysTests {
   let world = TestWorld()
   let slot = ArchiveSlot(application: "a")
 

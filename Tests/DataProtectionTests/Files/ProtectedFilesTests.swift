@@ -2,9 +2,10 @@ import DataProtection
 import FaultyFileSystem
 import FileSystem
 import FoundationEssentials
+import TestTraits
 import Testing
 
-@Suite struct ProtectedFilesTests {
+@Suite(.tags(.threads)) struct ProtectedFilesTests {
   @Test func `a file that is deleted or changes its class at any step of a listing is no error`() async throws {
     for isDeleted in [true, false] {
       try await TestWorld.interrupt { other in

@@ -1,12 +1,13 @@
 import FaultyFileSystem
 import FileSystem
 import Foundation
+import TestTraits
 import Testing
 
 @testable import DataProtection
 
 /// What the next run learns of an attempt at restoring.
-@Suite struct CrashMarkerTests {
+@Suite(.tags(.threads)) struct CrashMarkerTests {
   let rig = StoreRig()
   let memory = MemoryFileSystem()
 

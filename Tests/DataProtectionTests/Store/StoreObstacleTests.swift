@@ -1,11 +1,12 @@
 import FileSystem
 import Foundation
+import TestTraits
 import Testing
 
 @testable import DataProtection
 
 /// Something that is no file in the place of one of the store's small files, on the real disk.
-@Suite struct StoreObstacleTests {
+@Suite(.tags(.threads)) struct StoreObstacleTests {
   /// What is put there.
   enum Obstacle: CaseIterable {
     case directory, fifo, symbolicLink, socket

@@ -1,5 +1,6 @@
 import Foundation
 import RestorationArchive
+import TestTraits
 import Testing
 
 /// Keys that are made at run time: they are the user's, and there is no end to them.
@@ -119,7 +120,8 @@ struct RuntimeKeyTests {
     }
   }
 
-  @Test func `shapes are capped for an archive, not for a launch`() throws {
+  @Test(.notUnderAddressSanitizer("the same code, thousands of times"))
+  func `shapes are capped for an archive, not for a launch`() throws {
     var tables = CodingTables()
     var number = 0
     for _ in 0..<10 {

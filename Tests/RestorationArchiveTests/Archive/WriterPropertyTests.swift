@@ -1,11 +1,12 @@
 import FoundationEssentials
 import RestorationArchive
 import SeededRandom
+import TestTraits
 import Testing
 
 /// Random edits of a writer beside those of a model: whatever it makes must read back as the model is.
 struct WriterPropertyTests {
-  @Test(arguments: 0..<24 as Range<UInt64>)
+  @Test(.notUnderAddressSanitizer("the same code, thousands of times"), arguments: 0..<24 as Range<UInt64>)
   func `any edits read back as a model of them, from archives, deltas and continued writers`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var writer = Archive.Writer(context: .sample)

@@ -1,6 +1,7 @@
 import Foundation
 import RestorationArchive
 import SeededRandom
+import TestTraits
 import Testing
 
 /// The same values through this coder, JSON and property lists.
@@ -62,7 +63,9 @@ struct DifferentialTests {
     try compare(Decimal.self, seed: seed)
   }
 
-  @Test(arguments: [3, UInt64(Date().timeIntervalSinceReferenceDate)])
+  @Test(
+    .notUnderAddressSanitizer("the same code, thousands of times"),
+    arguments: [3, UInt64(Date().timeIntervalSinceReferenceDate)])
   func `collections come back as from Foundation`(seed: UInt64) throws {
     print("seed \(seed)")
     try compare([Int].self, seed: seed)

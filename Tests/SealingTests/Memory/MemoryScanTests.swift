@@ -1,12 +1,13 @@
 import Foundation
 import OwnThread
 import ProcessMemory
+import TestTraits
 import Testing
 
 @testable import Sealing
 
 /// Another process (this one) reads all the memory of one that works with keys.
-@Suite(.serialized) struct MemoryScanTests {
+@Suite(.serialized, .notUnderAddressSanitizer("it copies all memory")) struct MemoryScanTests {
   /// What is looked for, in the order in which the working process tells of it.
   private static let names = [
     "class key", "file key", "passcode", "stretched passcode", "wrapping key", "shared secret", "message key",

@@ -3,6 +3,7 @@ import Foundation
 import ProcessMemory
 import Sealing
 import Synchronization
+import TestTraits
 import Testing
 
 struct SecretArenaTests {
@@ -68,7 +69,8 @@ struct SecretArenaTests {
     }
   }
 
-  @Test func `the memory is locked, left out of dumps and wiped in forks`() throws {
+  @Test(.notUnderAddressSanitizer("the sanitizer turns the locking of memory off"))
+  func `the memory is locked, left out of dumps and wiped in forks`() throws {
     let arena = SecretArena()
     let key = try SecretKey(from: SystemRandom(), in: arena)
     let address = try key.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
@@ -99,7 +101,8 @@ struct SecretArenaTests {
     _ = try SecretKey(from: SystemRandom(), in: forked)
   }
 
-  @Test func `a real limit on locked memory is survived and visible`() async {
+  @Test(.notUnderAddressSanitizer("the sanitizer turns the locking of memory off"))
+  func `a real limit on locked memory is survived and visible`() async {
     await #expect(processExitsWith: .success) {
       // Root may lock in spite of the limit, so be nobody first.
       if getuid() == 0 { precondition(setuid(65534) == 0) }

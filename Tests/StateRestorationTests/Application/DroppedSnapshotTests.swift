@@ -2,12 +2,13 @@ import ApplicationLifecycle
 import FoundationEssentials
 import StateRestorationTesting
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// The snapshot goes with the state that it shows.
-@MainActor @Suite struct DroppedSnapshotTests {
+@MainActor @Suite(.tags(.threads)) struct DroppedSnapshotTests {
   /// A program of one value, whose picture shows the value.
   @MainActor final class Program: RestorableApplicationDelegate, RestorationCoordinatorDelegate {
     let value = StoredValue("value", "none")

@@ -1,9 +1,10 @@
 import ApplicationLifecycle
 import DataProtection
 import StateRestoration
+import TestTraits
 import Testing
 
-@MainActor @Suite struct ReopenableHandleTests {
+@MainActor @Suite(.tags(.threads)) struct ReopenableHandleTests {
   let fake = FakeApplication()
 
   @Test(arguments: ProtectionClass.allCases)

@@ -4,11 +4,12 @@ import FoundationEssentials
 import RestorationArchive
 import SimulatedTime
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
-@MainActor @Suite struct RestorableApplicationTests {
+@MainActor @Suite(.tags(.threads)) struct RestorableApplicationTests {
   let fake = FakeApplication()
 
   @Test func `launching restores between the two callbacks, guarded from end to end`() async throws {

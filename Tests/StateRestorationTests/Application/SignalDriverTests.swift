@@ -2,10 +2,11 @@ import ApplicationLifecycle
 import Foundation
 import Glibc
 import StateRestoration
+import TestTraits
 import Testing
 
 /// Signals are sent to a real process: the child of an exit test, which ends as the signal says.
-@Suite struct SignalDriverTests {
+@Suite(.tags(.threads)) struct SignalDriverTests {
   @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT])
   func `a signal to end preserves, tells the program, and ends the process by that signal`(number: Int32) async {
     let result = await #expect(

@@ -4,9 +4,10 @@ import FoundationEssentials
 import RestorationArchive
 import StateRestoration
 import Synchronization
+import TestTraits
 import Testing
 
-@MainActor @Suite struct SnapshotTests {
+@MainActor @Suite(.tags(.threads)) struct SnapshotTests {
   private let old = Data("old".utf8)
 
   @Test func `the last snapshot is shown before restoring and removed after it`() async throws {

@@ -1,12 +1,13 @@
 import FoundationEssentials
 import SimulatedTime
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// Automatic preservation: the first change at once, bursts coalesced, nothing without a change.
-@MainActor @Suite struct AutomaticTests {
+@MainActor @Suite(.tags(.threads)) struct AutomaticTests {
   func running(_ bench: Bench, _ root: Screen) async throws -> RestorationCoordinator {
     let coordinator = bench.launch()
     _ = try await coordinator.preserve(root)

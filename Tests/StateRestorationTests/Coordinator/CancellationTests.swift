@@ -1,8 +1,9 @@
 import StateRestoration
+import TestTraits
 import Testing
 
 /// A task that is cancelled while it waits for a save or a restoration stops neither: half of one is of no use to anybody.
-@MainActor @Suite struct CancellationTests {
+@MainActor @Suite(.tags(.threads)) struct CancellationTests {
   /// Asks for two things, the second while a call of the store that the first makes is held, and cancels both before it goes on.
   private func cancelling<First: Sendable>(
     at call: String, of bench: Bench, _ first: @escaping @MainActor () async throws -> First,

@@ -1,12 +1,13 @@
 import DataProtection
 import FoundationEssentials
 import Glibc
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// A program that has no file descriptor left goes on, and saves when there are some again.
-@Suite struct DescriptorTests {
+@Suite(.tags(.threads)) struct DescriptorTests {
   @Test func `an automatic save that fails as no file descriptor is left is made when there are some`() async {
     await #expect(processExitsWith: .success) { @MainActor in
       let directory = FileManager.default.temporaryDirectory.appending(path: "descriptors-\(getpid())")

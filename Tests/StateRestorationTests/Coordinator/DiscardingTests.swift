@@ -3,10 +3,11 @@ import SimulatedTime
 import StateRestoration
 import StateRestorationTesting
 import Synchronization
+import TestTraits
 import Testing
 
 /// Everything is deleted while nothing else runs; and if that fails, everything goes on as before.
-@MainActor @Suite struct DiscardingTests {
+@MainActor @Suite(.tags(.threads)) struct DiscardingTests {
   private func tree(_ text: String = "") -> Screen {
     Screen("root", children: [Screen("a", text: text), Screen("b", text: text)])
   }

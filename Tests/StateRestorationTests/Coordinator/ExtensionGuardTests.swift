@@ -2,11 +2,12 @@ import FoundationEssentials
 import StateRestoration
 import StateRestorationTesting
 import Synchronization
+import TestTraits
 import Testing
 
 /// A death counts as one of restoring until extended restoring is completed, and afterwards while an object that turns up is
 /// given its state, whatever is saved meanwhile (R6.3).
-@MainActor @Suite struct ExtensionGuardTests {
+@MainActor @Suite(.tags(.threads)) struct ExtensionGuardTests {
   /// What is saved between restoring and the death of an object that turns up late.
   enum Save: CaseIterable, Sendable {
     case nothing

@@ -1,10 +1,11 @@
 import StateRestorationTesting
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// Where the state of a late object is: below what its parent was given, wherever the parent is now.
-@MainActor @Suite struct LatePlacesTests {
+@MainActor @Suite(.tags(.threads)) struct LatePlacesTests {
   private let bench = Bench()
 
   /// What a find panel in a document is given by the next run.

@@ -3,12 +3,13 @@ import Observation
 import RestorationArchive
 import StateRestorationTesting
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// What was edited while locked outlives fallbacks, crashes and further locks, and takes no place but its own.
-@MainActor @Suite struct LockedEditsTests {
+@MainActor @Suite(.tags(.threads)) struct LockedEditsTests {
   let bench = Bench()
 
   @Test(arguments: [false, true], [false, true])

@@ -3,12 +3,13 @@ import FaultyFileSystem
 import FoundationEssentials
 import StateRestorationTesting
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// R5.2 over several runs: what was acknowledged while locked is never lost, and what nobody touched is never saved.
-@MainActor @Suite struct LockedRunsTests {
+@MainActor @Suite(.tags(.threads)) struct LockedRunsTests {
   /// A locked bench that holds a root with two screens and a panel.
   func locked(_ kind: StoreKind = .memory) async throws -> Bench {
     let bench = try await Bench(kind)

@@ -1,12 +1,13 @@
 import FoundationEssentials
 import StateRestorationTesting
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// R5.1–R5.2: a locked device never costs state, and is never taken for an empty one.
-@MainActor @Suite struct LockedTests {
+@MainActor @Suite(.tags(.threads)) struct LockedTests {
   func locked(_ kind: StoreKind = .memory) async throws -> Bench {
     let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", text: "r", children: [Screen("a", text: "a"), Screen("b", text: "b")]))

@@ -3,12 +3,13 @@ import Dispatch
 import FoundationEssentials
 import StateRestoration
 import Synchronization
+import TestTraits
 import Testing
 
 /// R9.2: the main actor captures values and nothing else.
 ///
 /// Whatever else is done on it here ends the process.
-@Suite struct OffMainActorTests {
+@Suite(.tags(.threads)) struct OffMainActorTests {
   /// A state that can be encoded and decoded anywhere but on the main actor.
   @MainActor final class Heavy: StatefulController {
     nonisolated struct State: Codable, Sendable {

@@ -3,10 +3,11 @@ import FoundationEssentials
 import SimulatedTime
 import StateRestoration
 import Synchronization
+import TestTraits
 import Testing
 
 /// What is asked for while something else is under way: saves, restorations, discarding, in any order.
-@MainActor @Suite struct OverlapTests {
+@MainActor @Suite(.tags(.threads)) struct OverlapTests {
   func tree(_ text: String = "") -> Screen {
     Screen("root", children: [Screen("a", text: text), Screen("b", text: text)])
   }

@@ -2,10 +2,11 @@ import FoundationEssentials
 import Observation
 import StateRestoration
 import Synchronization
+import TestTraits
 import Testing
 
 /// R9: what is written, when, and where the work is done.
-@MainActor @Suite struct PipelineTests {
+@MainActor @Suite(.tags(.threads)) struct PipelineTests {
   func tree(_ count: Int) -> Screen {
     Screen("root", children: (0..<count).map { Screen(RestorationIdentifier("child-\($0)"), text: "\($0)") })
   }

@@ -1,10 +1,11 @@
 import Dispatch
 import StateRestoration
 import Synchronization
+import TestTraits
 import Testing
 
 /// Where the work of a save is done (R9.2).
-@MainActor @Suite struct PreservationWorkerTests {
+@MainActor @Suite(.tags(.threads)) struct PreservationWorkerTests {
   /// Notes which calls came on the main queue.
   private final class Witness: Sendable {
     private let key = DispatchSpecificKey<Bool>()

@@ -3,10 +3,11 @@ import FoundationEssentials
 import SimulatedTime
 import StateRestoration
 import Synchronization
+import TestTraits
 import Testing
 
 /// What the coordinator promises beside the rows, seen by somebody who wants to break it.
-@MainActor @Suite struct PromiseTests {
+@MainActor @Suite(.tags(.threads)) struct PromiseTests {
   func hierarchy() -> Screen { Screen("root", children: [Screen("a"), Screen("b")]) }
 
   func preserved() async throws -> Bench {

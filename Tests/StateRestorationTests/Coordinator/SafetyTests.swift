@@ -2,12 +2,13 @@ import DataProtection
 import FoundationEssentials
 import SimulatedTime
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// R6: force quits, crashes while restoring, asynchronous restoring, developer mode.
-@MainActor @Suite struct SafetyTests {
+@MainActor @Suite(.tags(.threads)) struct SafetyTests {
   /// A bench with a root and two children, and a way to die at one of them.
   func preserved(_ kind: StoreKind = .memory) async throws -> Bench {
     let bench = try await Bench(kind)

@@ -30,6 +30,7 @@ import Testing
     let bench = try await Bench(kind)
     bench.configuration = RestorationConfiguration(
       application: "test", applicationVersion: "3.1", interfaceVersion: "7", interfaceIdiom: .terminal)
+    bench.configuration.log = SilentRestorationLog()
     bench.configuration.systemVersion = "linux 6"
     bench.configuration.schemaVersion = 4
     try await bench.preserve(Screen("root"))

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Observation
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// Changes are noticed by themselves, whichever way the state is coded (R9.1).
-@MainActor struct TrackedObjectTests {
+@MainActor @Suite(.tags(.threads)) struct TrackedObjectTests {
   @Observable final class Editor: StatefulController {
     @ObservationIgnored let restorationIdentifier: RestorationIdentifier? = "editor"
     var restorableState = ""

@@ -1,10 +1,11 @@
 import DataProtection
 import StateRestoration
 import StateRestorationTesting
+import TestTraits
 import Testing
 
 /// Scenes on a protected device.
-@MainActor @Suite struct DeviceScenesTests {
+@MainActor @Suite(.tags(.threads)) struct DeviceScenesTests {
   private func scenes(_ bench: Bench) throws -> SceneSessions {
     try SceneSessions(
       device: try #require(bench.process).device, delegate: bench.delegate, configuration: bench.configuration)

@@ -1,10 +1,11 @@
 import FoundationEssentials
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// What one run knows of the scenes, joined with a list on disk.
-@MainActor @Suite struct KnownScenesTests {
+@MainActor @Suite(.tags(.threads)) struct KnownScenesTests {
   /// What a run has to do with a session.
   enum Own: CaseIterable {
     case unknown, unchanged, changed, opened, discarded

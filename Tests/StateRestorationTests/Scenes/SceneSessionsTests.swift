@@ -2,12 +2,13 @@ import DataProtection
 import FoundationEssentials
 import Observation
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import StateRestoration
 
 /// Scenes: several at once, each with its archive, opened, closed and discarded independently.
-@MainActor @Suite struct SceneSessionsTests {
+@MainActor @Suite(.tags(.threads)) struct SceneSessionsTests {
   /// The stores of a program's scenes, which outlive its processes.
   @MainActor final class Stores {
     let list = MemoryStore()
@@ -17,6 +18,7 @@ import Testing
 
     func launch() -> SceneSessions {
       var configuration = RestorationConfiguration(application: "test")
+      configuration.log = SilentRestorationLog()
       configuration.now = { MainActor.assumeIsolated { self.time } }
       return SceneSessions(list: list, configuration: configuration) { id in
         let store = self.scenes[id] ?? MemoryStore()

@@ -1,8 +1,9 @@
 import StateRestoration
+import TestTraits
 import Testing
 
 /// What is provided while the stored value can't be read is no edit, until it changes.
-@MainActor @Suite struct ProvidedWhileLockedTests {
+@MainActor @Suite(.tags(.threads)) struct ProvidedWhileLockedTests {
   /// A launch on a device that is locked since a draft was stored, after the turn that found it so.
   private func locked(_ kind: StoreKind) async throws -> (Bench, RestorationCoordinator, RestorationScope) {
     let bench = try await Bench(kind)

@@ -3,10 +3,11 @@ import FoundationEssentials
 import StateRestoration
 import StateRestorationTesting
 import Synchronization
+import TestTraits
 import Testing
 
 /// A scope gives its values back by key, and every answer is a different one.
-@MainActor @Suite struct ScopeTests {
+@MainActor @Suite(.tags(.threads)) struct ScopeTests {
   /// Runs a launch of a program that is nothing but a scope.
   private func launch(
     _ bench: Bench, _ body: (RestorationScope, RestorationCoordinator) async throws -> Void

@@ -1,10 +1,11 @@
 import SeededRandom
 import StateRestoration
 import StateRestorationTesting
+import TestTraits
 import Testing
 
 /// What a scope is asked while a save asks it, and several times in one turn.
-@MainActor @Suite struct ScopeTurnTests {
+@MainActor @Suite(.tags(.threads)) struct ScopeTurnTests {
   /// Runs a launch of a program that is a page and a scope.
   private func launch(
     _ bench: Bench, _ body: (RestorationScope, Screen, RestorationCoordinator) async throws -> Void

@@ -1,10 +1,11 @@
 import DataProtection
 import StateRestoration
 import StateRestorationTesting
+import TestTraits
 import Testing
 
 /// What is typed while the device is locked does not replace a page that knows how to join it.
-@MainActor @Suite struct MergingTests {
+@MainActor @Suite(.tags(.threads)) struct MergingTests {
   final class Page: MergingController {
     let restorationIdentifier: RestorationIdentifier? = "page"
     var restorableState = ""

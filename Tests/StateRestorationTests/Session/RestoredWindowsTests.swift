@@ -2,6 +2,7 @@ import DataProtection
 import FoundationEssentials
 import StateRestoration
 import StateRestorationTesting
+import TestTraits
 import Testing
 
 #if canImport(Glibc)
@@ -9,7 +10,7 @@ import Glibc
 #endif
 
 /// Windows do for a program with several hierarchies what a session does for one.
-@MainActor @Suite struct RestoredWindowsTests {
+@MainActor @Suite(.tags(.threads)) struct RestoredWindowsTests {
   typealias Windows = RestoredWindows<StoredValue<String>>
 
   private func run<Result>(

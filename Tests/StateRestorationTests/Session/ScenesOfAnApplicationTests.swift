@@ -4,13 +4,14 @@ import FoundationEssentials
 import Observation
 import StateRestorationTesting
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import DataProtection
 @testable import StateRestoration
 
 /// A program with several windows: one registry, one life cycle, and no change lost at the end.
-@MainActor @Suite struct ScenesOfAnApplicationTests {
+@MainActor @Suite(.tags(.threads)) struct ScenesOfAnApplicationTests {
   /// A program of windows that have a text each, and a page that only the registry can make.
   @MainActor final class Program {
     let scenes: SceneSessions

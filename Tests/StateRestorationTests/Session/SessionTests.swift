@@ -2,6 +2,7 @@ import DataProtection
 import FoundationEssentials
 import StateRestoration
 import StateRestorationTesting
+import TestTraits
 import Testing
 
 #if canImport(Glibc)
@@ -9,7 +10,7 @@ import Glibc
 #endif
 
 /// A session does for a program what the quick start shows: it comes back, whatever ended it.
-@MainActor @Suite struct SessionTests {
+@MainActor @Suite(.tags(.threads)) struct SessionTests {
   nonisolated private static func makeFolder() -> String {
     let folder = FileManager.default.temporaryDirectory.appending(path: "session-\(UUID())").path
     try? FileManager.default.createDirectory(

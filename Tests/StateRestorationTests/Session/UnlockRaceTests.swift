@@ -2,10 +2,11 @@ import DataProtection
 import Foundation
 import StateRestoration
 import StateRestorationTesting
+import TestTraits
 import Testing
 
 /// What the program does between the unlock and the restoration that follows it.
-@MainActor @Suite struct UnlockRaceTests {
+@MainActor @Suite(.tags(.threads)) struct UnlockRaceTests {
   /// A list whose data is there at once.
   private func makeList() -> ListController { ListController(restorationIdentifier: "list") }
 

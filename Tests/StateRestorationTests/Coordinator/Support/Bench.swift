@@ -129,15 +129,18 @@ private final class Wall: Sendable {
   let device: SimulatedDevice?
   var process: SimulatedProcess?
 
+  // Faults are planted here by the thousand: a log of them would hide a failure.
   init() {
     device = nil
     configuration.clock = clock
     configuration.bootClock = nil
+    configuration.log = SilentRestorationLog()
   }
 
   init(_ kind: StoreKind) async throws {
     configuration.clock = clock
     configuration.bootClock = nil
+    configuration.log = SilentRestorationLog()
     switch kind {
     case .memory: device = nil
     case .device:
