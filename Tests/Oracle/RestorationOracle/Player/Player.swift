@@ -400,7 +400,11 @@ import Synchronization
     let difference = compare(report) { life, factory, known in
       life.launch(root, isLocked: isLocked, make: factory, known)
     }
-    if !isLocked { deaths = [] }
+    if !isLocked {
+      // What this launch did not ask for is left out when one does.
+      let seen = ReportComparison.restored(report).union(ReportComparison.leftOut(report))
+      deaths.removeAll { $0.path.map { seen.contains($0) } ?? true }
+    }
     return difference
   }
 
@@ -437,7 +441,9 @@ import Synchronization
     for path in paths.sorted(by: { $0.count < $1.count }) {
       let found = worlds.flatMap { world -> [World] in
         guard let table = world.life.stored, let row = table.row(at: path),
-          !table.rows(at: table[row].key.place).contains(where: { table.isBlocked($0) })
+          !table.rows(at: table[row].key.place).contains(where: {
+            table.isBlocked($0) || table[$0].records.contains(where: \.isQuarantined)
+          })
         else {
           return [world]
         }
@@ -455,7 +461,9 @@ import Synchronization
       worlds = found
     }
     for death in deaths {
-      guard let path = death.path, !paths.contains(path), !path.contains(launch.misnaming ?? "") else { continue }
+      guard let path = death.path, !paths.contains(path), !path.contains(launch.misnaming ?? ""),
+        !path.contains(launch.replacing ?? "")
+      else { continue }
       guard path.indices.dropFirst().allSatisfy({ plan(Array(path[...$0]), nil) != nil }) else { continue }
       let isMade = worlds.allSatisfy { world in
         world.life.stored.flatMap { table in table.row(at: path).map { !table.isBlocked($0) } } ?? false

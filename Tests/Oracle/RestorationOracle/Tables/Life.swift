@@ -741,7 +741,11 @@ package struct Life: Hashable, Sendable {
     let given =
       table[row].records.lastIndex { !$0.isFirst && known.canGive($0) }
       ?? table[row].records.lastIndex { known.canGive($0) }
-    if isAtRecord, let given { table[row].records[given].isQuarantined = true }
+    if isAtRecord, let given {
+      table[row].records[given].isQuarantined = true
+    } else {
+      for index in table[row].records.indices { table[row].records[index].isQuarantined = true }
+    }
     table[row].quarantinedAt = table.save
     stored = table
   }

@@ -156,7 +156,10 @@ package struct Table: Hashable, Sendable {
       let (isPresent, isExact) = (row.isPresent ? 1 : 0, hasKey(row, key, known) ? 1 : 0)
       // An object without a model may learn it from the state that its place had last.
       let first = key.model == nil ? [isPresent, gives ? 1 : 0] : [gives ? 1 : 0, isExact]
-      return first + [isPresent, isExact, row.lastLive, row.records.last?.save ?? 0, number]
+      return first + [
+        isPresent, key.model == nil ? row.lastLive : isExact, isExact, row.lastLive, row.records.last?.save ?? 0,
+        number,
+      ]
     }
     return found.sorted { rank($1).lexicographicallyPrecedes(rank($0)) }
   }
