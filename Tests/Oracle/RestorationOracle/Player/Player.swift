@@ -30,6 +30,7 @@ import Synchronization
   /// Where restoring died since it ended well the last time: a path, or somewhere.
   private var deaths: [Death] = []
   private var violation: String?
+  private var hasForgotten = false
   /// What this run could not encode.
   private var notEncoded: Set<[String]> = []
   /// How many steps were run so far.
@@ -74,7 +75,7 @@ import Synchronization
     device.healDisk()
     device.contents = empty
     (worlds, program, launch, plan, deaths) = ([World()], ProgramVersion(1), Step.Launch(), [:], [])
-    (goneModels, refused, unencodable, violation) = ([], [], [], nil)
+    (goneModels, refused, unencodable, violation, hasForgotten) = ([], [], [], nil, false)
     try await device.unlock()
     isLocked = false
   }
@@ -240,7 +241,10 @@ import Synchronization
         fill(path, 1_000_000 + number, bytes)
       }
     case .edit(let path, let value, let bytes): fill(path.names, value, bytes)
-    case .editUnencodable(let path, let value): fill(path.names, value, 0, isUnencodable: true)
+    case .editUnencodable(let path, let value):
+      // Forgetting may have met other values, which are saved.
+      guard !hasForgotten else { return }
+      fill(path.names, value, 0, isUnencodable: true)
     case .editRefused(let path, let value): fill(path.names, value, 0, isRefused: true)
     case .close(let path):
       guard path.names.count > 1, let page = page(at: path.names), let parent = self.page(at: path.parent.names) else {
@@ -396,7 +400,11 @@ import Synchronization
     let difference = compare(report) { life, factory, known in
       life.launch(root, isLocked: isLocked, make: factory, known)
     }
-    if !isLocked { deaths = [] }
+    if !isLocked {
+      // What this launch did not ask for is left out when one does.
+      let seen = ReportComparison.restored(report).union(ReportComparison.leftOut(report))
+      deaths.removeAll { $0.path.map { seen.contains($0) } ?? true }
+    }
     return difference
   }
 
@@ -432,7 +440,11 @@ import Synchronization
     let known = known()
     for path in paths.sorted(by: { $0.count < $1.count }) {
       let found = worlds.flatMap { world -> [World] in
-        guard let table = world.life.stored, let row = table.row(at: path), !table[row].isBlocked else {
+        guard let table = world.life.stored, let row = table.row(at: path),
+          !table.rows(at: table[row].key.place).contains(where: {
+            table.isBlocked($0) || table[$0].records.contains(where: \.isQuarantined)
+          })
+        else {
           return [world]
         }
         guard let death = deaths.first(where: { $0.path == nil || $0.path == path }) else { return [] }
@@ -449,9 +461,12 @@ import Synchronization
       worlds = found
     }
     for death in deaths {
-      guard let path = death.path, !paths.contains(path) else { continue }
+      guard let path = death.path, !paths.contains(path), !path.contains(launch.misnaming ?? ""),
+        !path.contains(launch.replacing ?? "")
+      else { continue }
+      guard path.indices.dropFirst().allSatisfy({ plan(Array(path[...$0]), nil) != nil }) else { continue }
       let isMade = worlds.allSatisfy { world in
-        world.life.stored.flatMap { table in table.row(at: path).map { !table[$0].isBlocked } } ?? false
+        world.life.stored.flatMap { table in table.row(at: path).map { !table.isBlocked($0) } } ?? false
       }
       if isMade, plan(path, nil) != nil {
         return "\(path.joined(separator: "/")) was not left out after restoring died there"
@@ -480,10 +495,13 @@ import Synchronization
   }
 
   private func forget(_ path: [String]) async -> String? {
-    guard !isLocked, !isDeferred, path.count > 1, page(at: path) == nil, page(at: path.dropLast()) != nil else {
+    guard !isLocked, !isDeferred, path.count > 1, page(at: path) == nil, page(at: path.dropLast()) != nil,
+      unencodable.isEmpty
+    else {
       return nil
     }
     let known = known()
+    hasForgotten = true
     let isForgotten = await coordinator?.forget(RestorationPath(PagePath(path))) ?? false
     var first: String?
     worlds =

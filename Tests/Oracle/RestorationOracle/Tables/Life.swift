@@ -343,6 +343,7 @@ package struct Life: Hashable, Sendable {
   private mutating func writeRecord(_ id: Int, _ known: Knowledge, _ outcome: inout Outcome) {
     var standing = objects[id]!.standing!
     let value = objects[id]!.value
+    var newest: Value?
     guard known.unencodable.isDisjoint(with: value.items) else {
       outcome.notEncoded.insert(path(id))
       return
@@ -355,7 +356,8 @@ package struct Life: Hashable, Sendable {
         standing.isUnedited = false
       }
     } else {
-      guard standing.saved != value || standing.own.count > 1 else { return }
+      newest = table[standing.row].records.last { standing.own.contains($0.number) }?.value
+      guard standing.saved != value else { return }
       standing.isUnedited = false
       let own = standing.own
       table.removeRecords(of: standing.row, .replaced) { own.contains($0.number) }
@@ -369,7 +371,8 @@ package struct Life: Hashable, Sendable {
     standing.hasWritten = standing.hasWritten || !standing.isUnedited
     objects[id]!.standing = standing
     written.insert(number)
-    outcome.hasWritten = true
+    // Joined values may be those of the newest record.
+    if newest != value { outcome.hasWritten = true }
     while table[standing.row].records.count > 8 {
       let records = table[standing.row].records
       let surplus =
@@ -515,7 +518,7 @@ package struct Life: Hashable, Sendable {
     objects[id]!.value = joined
     objects[id]!.standing!.own = (own + records.map(\.number)).distinct
     // Joined values are no record's: the next save writes them.
-    objects[id]!.standing!.saved = values.count == 1 ? joined : nil
+    objects[id]!.standing!.saved = joined == newest.value ? joined : nil
     objects[id]!.standing!.baseline = nil
     objects[id]!.standing!.isUnedited = values.count == 1 && newest.isFirst
     release(id)
@@ -538,9 +541,16 @@ package struct Life: Hashable, Sendable {
   }
 
   /// Whether something is stored for an object that a factory made; else it is not used.
-  private func fits(_ object: Object, _ place: Place, _ turn: Turn, _ known: Knowledge) -> Bool {
+  private func fits(
+    _ object: Object, _ path: [String], _ place: Place, _ turn: Turn, _ known: Knowledge, _ outcome: inout Outcome
+  ) -> Bool {
     let key = Key(place: place, tag: object.tag, model: object.model)
-    return table.find(key, held: held, retrying: turn.isRetry, known).contains { !known.isGone(table[$0]) }
+    let found = table.find(key, held: held, retrying: turn.isRetry, known).first { !known.isGone(table[$0]) }
+    guard let found, turn.isRetry || !table.isBlocked(found) else {
+      if found != nil { outcome.leftOut.insert(path) }
+      return false
+    }
+    return true
   }
 
   private struct Turn {
@@ -555,8 +565,9 @@ package struct Life: Hashable, Sendable {
   ) {
     let isFound = give(id, below: parentRow, retrying: turn.isRetry, known, &outcome)
     let row = objects[id]!.standing!.row
-    let isBlocked = table[row].isBlocked && !turn.isRetry
-    if isBlocked { outcome.leftOut.insert(path(id)) }
+    let isBlocked = table.isBlocked(row) && !turn.isRetry
+    let isLeftOut = objects[id]!.standing!.own.isEmpty && table[row].records.contains(where: \.isQuarantined)
+    if isBlocked || isLeftOut { outcome.leftOut.insert(path(id)) }
     var restored: [Int] = []
     var seen: Set<String> = []
     for child in table[row].children where table.rows[child] != nil {
@@ -572,9 +583,11 @@ package struct Life: Hashable, Sendable {
           table.remove(made, .gone)
           continue
         }
-        if table[made].isBlocked, !turn.isRetry {
+        if table.isBlocked(made), !turn.isRetry {
           outcome.leftOut.insert(path(id) + [place.identifier])
-        } else if var object = make(path(id) + [place.identifier], table[made]), fits(object, place, turn, known) {
+        } else if var object = make(path(id) + [place.identifier], table[made]),
+          fits(object, path(id) + [place.identifier], place, turn, known, &outcome)
+        {
           object.parent = id
           object.isPresented = table[made].isPresented
           let new = add(object)
@@ -595,10 +608,14 @@ package struct Life: Hashable, Sendable {
       restored.append(child)
       restore(child, below: row, turn, make: make, known, &outcome)
     }
+    // What was never saved has no place yet but the container's.
     let order = table[objects[id]!.standing!.row].children
-    func index(_ child: Int) -> Int { order.firstIndex(of: objects[child]!.standing!.row) ?? order.count }
-    restored = restored.enumerated().sorted { (index($0.element), $0.offset) < (index($1.element), $1.offset) }
-      .map(\.element)
+    func saved(_ child: Int) -> Int? {
+      let row = objects[child]!.standing!.row
+      return table[row].lastLive > 0 ? order.firstIndex(of: row) : nil
+    }
+    let places = restored.filter { saved($0) != nil }.sorted { saved($0)! < saved($1)! }
+    restored = places + objects[id]!.children.filter { restored.contains($0) && !places.contains($0) }
     objects[id]!.children = restored + objects[id]!.children.filter { !restored.contains($0) }
   }
 
@@ -607,6 +624,7 @@ package struct Life: Hashable, Sendable {
     guard let standing = objects[id]!.standing, standing.own.isEmpty else { return }
     let mayBeUnread = isLocked || standing.wasFound
     objects[id]!.standing!.baseline = mayBeUnread ? objects[id]!.value : nil
+    objects[id]!.standing!.met = objects[id]!.value
   }
 
   // MARK: - A run
@@ -632,7 +650,7 @@ package struct Life: Hashable, Sendable {
   private mutating func load(_ known: Knowledge) {
     table = stored ?? Table()
     table.uniteAll(held: [], known)
-    for run in pending { _ = table.merge(run, keys: [:], known) }
+    for run in pending { _ = table.merge(run, keys: [:], edited: [], known) }
   }
 
   private mutating func restoreAll(_ turn: Turn, make: Factory, _ known: Knowledge) -> Outcome {
@@ -661,7 +679,11 @@ package struct Life: Hashable, Sendable {
     pending = Array(pending.prefix(earlierRuns))
     load(known)
     pending = disk
-    let mapping = table.merge(own, keys: keys, known)
+    let edited = order().filter { id in
+      let standing = objects[id]!.standing!
+      return hasUnsavedChanges(id) || standing.own.isEmpty && standing.baseline == nil
+    }
+    let mapping = table.merge(own, keys: keys, edited: Set(edited.map { objects[$0]!.standing!.row }), known)
     table.removed += removed
     written = Set(written.compactMap { mapping.records[$0] })
     for id in objects.keys.sorted() {
@@ -722,8 +744,9 @@ package struct Life: Hashable, Sendable {
     if isAtRecord, let given {
       table[row].records[given].isQuarantined = true
     } else {
-      table[row].quarantinedAt = table.save
+      for index in table[row].records.indices { table[row].records[index].isQuarantined = true }
     }
+    table[row].quarantinedAt = table.save
     stored = table
   }
 
@@ -744,6 +767,7 @@ package struct Life: Hashable, Sendable {
   package mutating func forget(_ path: [String], _ known: Knowledge) -> Bool {
     var outcome = Outcome()
     look(known, &outcome)
+    sweep()
     guard let parent = row(at: path.dropLast()), let identifier = path.last else { return false }
     let rows = table.rows(at: Place(parent: parent, identifier: identifier))
       .filter { held.isDisjoint(with: table.subtree($0)) }
@@ -812,8 +836,10 @@ extension Table {
 
   /// Adds what a run stored while the device was locked.
   ///
-  /// - Parameter keys: The keys of rows that are live.
-  mutating func merge(_ run: Table, keys: [Int: Key], _ known: Knowledge) -> Mapping {
+  /// - Parameters:
+  ///   - keys: The keys of rows that are live.
+  ///   - edited: The rows whose objects have something that was not saved.
+  mutating func merge(_ run: Table, keys: [Int: Key], edited: Set<Int>, _ known: Knowledge) -> Mapping {
     var mapping = Mapping()
     let first = save
     func place(_ row: Int) -> Place {
@@ -826,7 +852,7 @@ extension Table {
       let key = Key(place: place(number), tag: known.today(named.tag), model: named.model ?? row.key.model)
       let taken = Set(mapping.rows.values)
       let found =
-        row.records.isEmpty
+        row.records.isEmpty && !edited.contains(number)
         ? find(key, held: taken, retrying: false, known).first : exact(key, held: taken, known)
       let target = found ?? insert(key)
       mapping.rows[number] = target

@@ -39,16 +39,10 @@ package struct Row: Hashable, Sendable {
   package var isPresented = false
   /// The number of the last save that wrote something while the row was live.
   package var lastLive = 0
-  /// The number of the last save when restoring died at the row with nothing given.
+  /// The number of the last save when restoring died at the row, or at a record of it.
   package var quarantinedAt: Int?
   /// The rows below it, in the order of siblings.
   package var children: [Int] = []
-
-  /// Whether restoring makes nothing here: it died here, and nothing newer was written since.
-  var isBlocked: Bool {
-    if let quarantinedAt { return !records.contains { $0.save > quarantinedAt } }
-    return records.last?.isQuarantined ?? false
-  }
 }
 
 /// Why a record is no longer there.
@@ -98,6 +92,12 @@ package struct Table: Hashable, Sendable {
 
   func children(of parent: Int?) -> [Int] {
     parent.map { rows[$0]?.children ?? [] } ?? rows.keys.filter { rows[$0]?.key.place.parent == nil }.sorted()
+  }
+
+  /// Whether restoring makes nothing here and below: it died here, and nothing newer was written in or below the row since.
+  func isBlocked(_ row: Int) -> Bool {
+    guard let closed = self[row].quarantinedAt else { return false }
+    return !subtree(row).contains { self[$0].records.contains { $0.save > closed } }
   }
 
   func rows(at place: Place) -> [Int] {
@@ -156,7 +156,10 @@ package struct Table: Hashable, Sendable {
       let (isPresent, isExact) = (row.isPresent ? 1 : 0, hasKey(row, key, known) ? 1 : 0)
       // An object without a model may learn it from the state that its place had last.
       let first = key.model == nil ? [isPresent, gives ? 1 : 0] : [gives ? 1 : 0, isExact]
-      return first + [isPresent, isExact, row.lastLive, row.records.last?.save ?? 0, number]
+      return first + [
+        isPresent, key.model == nil ? row.lastLive : isExact, isExact, row.lastLive, row.records.last?.save ?? 0,
+        number,
+      ]
     }
     return found.sorted { rank($1).lexicographicallyPrecedes(rank($0)) }
   }

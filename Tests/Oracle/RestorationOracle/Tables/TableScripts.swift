@@ -434,11 +434,13 @@ package struct TableScripts {
       guard known.refused.isDisjoint(with: object.value.items) else { return nil }
       var seen: Set<String> = []
       for child in object.children where seen.insert(life.objects[child]!.identifier).inserted {
+        let identifier = life.objects[child]!.identifier
+        guard object.children.count(where: { life.objects[$0]!.identifier == identifier }) == 1 else { continue }
         guard life.objects[child]!.standing != nil else { continue }
         let found = again.children.first { other.life.objects[$0]!.identifier == life.objects[child]!.identifier }
         guard let found else {
           let row = life.objects[child]!.standing!.row
-          if life.table[row].isBlocked { continue }
+          if life.table.isBlocked(row) { continue }
           return "\(life.path(child)) is not there after a launch"
         }
         if let difference = compare(child, found) { return difference }
