@@ -90,12 +90,14 @@ struct ContainerShape<T: RestorationContainer>: ShapeFacet {
     var shape = ControllerShape<T>().read(object)
     let container = downcast(object, to: T.self)
     guard !DefaultRole.isUsed(by: T.self) else { return shape }
+    var seen: Set<RestorationIdentifier> = []
     for child in shape.children {
       // In this order: to find the role of one without a name a stack looks through all below it.
-      guard let identifier = child.restorationIdentifier, let role = DefaultRole.role(of: child, in: container) else {
-        continue
-      }
-      if shape.roles[identifier] == nil { shape.roles[identifier] = role }
+      // A sibling that is called the same has no say.
+      guard let identifier = child.restorationIdentifier, seen.insert(identifier).inserted,
+        let role = DefaultRole.role(of: child, in: container)
+      else { continue }
+      shape.roles[identifier] = role
     }
     return shape
   }

@@ -26,9 +26,9 @@ enum Find {
     }
   }
 
-  /// Whether a row fits an object: an absent row of a model fits only objects that name that model.
+  /// Whether a row fits an object: an absent row fits only objects of its model, or without one as it is itself.
   static func fits(_ row: Identity, isAbsent: Bool, _ asker: Asker) -> Bool {
-    if isAbsent, row.model != nil, asker.identity.model == nil { return false }
+    if isAbsent, row.model != asker.identity.model { return false }
     return asker.mismatch(with: row) == nil
   }
 

@@ -15,6 +15,11 @@ extension Table {
     try drop(batch.removedRows)
     for order in batch.orders { try arrange(order) }
     for record in batch.records { try store(record, of: batch, &findings) }
+    if isLocked {
+      // Rows have come in the order of their records.
+      for order in batch.orders { orders[order.parent] = order }
+      for order in orders.values { try arrange(order) }
+    }
     // What restoring has made of the values is nobody's edit.
     if batch.isMeeting { changed = known }
     for (path, message) in unplaced.values.compactMap(\.self).sorted(by: {

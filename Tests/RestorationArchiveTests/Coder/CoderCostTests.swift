@@ -168,7 +168,8 @@ struct CoderCostTests {
     let data = Data(sample.bytes)
     _ = try? sample.decode(data.prefix(100))
     let (_, peak) = followed { _ = try? sample.decode(data) }
-    #expect(peak <= 4 * data.count + 65_536, "\(Double(peak) / Double(data.count)) times")
+    // The constant is 2 KB for each level of the greatest depth of values.
+    #expect(peak <= 4 * data.count + 262_144, "\(Double(peak) / Double(data.count)) times")
   }
 
   // MARK: Time
