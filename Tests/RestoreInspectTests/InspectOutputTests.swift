@@ -79,7 +79,7 @@ import restore_inspect
     for name in damaged.generations { try damaged.edit("\(InspectedState.store)/\(name)") { $0[100] ^= 1 } }
     note(await damaged.run("tree", InspectedState.path), .damaged)
     let newer = try await InspectedState()
-    try newer.edit(try newer.newest) { $0[8] = 0xFF }
+    for name in newer.generations { try newer.edit("\(InspectedState.store)/\(name)") { $0[8] = 0xFF } }
     newer.disk.remove(atPath: "\(InspectedState.store)/\(try #require(newer.files("ledger").first))")
     note(await newer.run("tree", InspectedState.path), .newerVersion)
     let keyless = try await InspectedState()
