@@ -1,10 +1,11 @@
-import DataProtection
 import FaultyFileSystem
 import FileSystem
 import Foundation
 import RestorationArchive
 import Testing
 import restore_inspect
+
+@testable import DataProtection
 
 /// A check of everything finds what nobody can name: other programs' state, and what was set aside.
 @MainActor @Suite struct VerifyEverythingTests {
@@ -166,13 +167,24 @@ import restore_inspect
     #expect(code == .damaged && report.outcome("archives/\(newest)") == "rolledBack")
   }
 
-  @Test func `a ledger that only says that it is newer is damaged, and leaves the files to be read`() async throws {
+  @Test(arguments: [true, false])
+  func `a ledger of a newer version leaves the files to be read, and one that only claims it is damaged`(
+    isAuthentic: Bool
+  ) async throws {
     let state = try await InspectedState()
     let name = try await state.addArchive("other", "main")
     let ledger = "\(name.prefix { $0 != "/" })/ledger"
-    try state.edit("\(InspectedState.store)/\(ledger)") { $0[8] = 0xFF }
+    let path = "\(InspectedState.store)/\(ledger)"
+    try state.edit(path) { $0[8] = 0xFF }
+    if isAuthentic {
+      let (disk, body) = (state.disk, try #require(state.disk.content(atPath: path)).dropLast(32))
+      try await state.inProgram { store in
+        disk.plant(body + (try store.store.keys.authenticationCode(.ledger, over: Array(body))), atPath: path)
+      }
+    }
     let (code, report) = try await state.verifyEverything()
-    #expect(report.outcome("archives/\(ledger)") == "corrupt" && code == .damaged)
+    #expect(report.outcome("archives/\(ledger)") == (isAuthentic ? "unsupportedVersion" : "corrupt"))
+    #expect(code == (isAuthentic ? .newerVersion : .damaged))
     #expect(report.outcome("archives/\(name)") == "whole")
   }
 
