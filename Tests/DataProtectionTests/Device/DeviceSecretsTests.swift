@@ -88,9 +88,7 @@ import Glibc
             try attempt()
             _exit(Int32(number) + 1)
           } catch {
-            // It has neither the keys nor the locks of its parent.
-            let code = (error as? ProtectionError)?.code
-            guard code == .secretsUnavailable || code == .inUse else { _exit(Int32(number) + 101) }
+            guard (error as? ProtectionError)?.code == .secretsUnavailable else { _exit(Int32(number) + 101) }
           }
         }
         _exit(0)
