@@ -494,7 +494,8 @@ package struct Life: Hashable, Sendable {
       join(id, given, with: hasCurrent ? current : nil)
       return isFound
     }
-    guard let newest = edited.last ?? given.last else { return isFound }
+    // Of first records the oldest: a screen that opens empty hides no stored text.
+    guard let newest = edited.last ?? given.first else { return isFound }
     let own = [newest]
     objects[id]!.value = newest.value
     objects[id]!.standing!.own = [newest.number]
