@@ -367,7 +367,7 @@ extension Table {
   }
 
   /// Whether a live object has a row, or one below it.
-  private func hasHolder(inside top: NodeID) throws(ArchiveError) -> Bool {
+  func hasHolder(inside top: NodeID) throws(ArchiveError) -> Bool {
     guard !holders.isEmpty else { return false }
     var stack = [top]
     while let next = stack.popLast() {

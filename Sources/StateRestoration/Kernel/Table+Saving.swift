@@ -320,21 +320,12 @@ extension Table {
     var count = sizes.count
     for (row, _, size) in sizes {
       guard count > Self.absentAtMost || bytes > budget else { return }
-      guard try !hasHolder(below: row) else { continue }
+      guard try !hasHolder(inside: row) else { continue }
       owedFindings.append(.absentRemoved(path: path(of: row), bytes: size))
       try remove(row)
       count -= 1
       bytes -= size
     }
-  }
-
-  private func hasHolder(below top: NodeID) throws(ArchiveError) -> Bool {
-    var stack = [top]
-    while let next = stack.popLast() {
-      if holders[next] != nil { return true }
-      stack += try writer.children(of: next)
-    }
-    return false
   }
 
   private func byteCount(inside top: NodeID) throws(ArchiveError) -> Int {

@@ -282,6 +282,8 @@ struct PreservationSession: Sendable {
     let findings =
       receipt.setAside.map { PreservationFinding.setAside(loader.describe($0)) }
       + receipt.removed.map { .setAsideRemoved(loader.describe($0)) }
+      + (receipt.isRemade
+        ? [.failure("The directory of the state had been removed while the program ran; it was made again.")] : [])
     return Written(
       kind: receipt.isSealedOneWay ? .pendingWhole : .whole, receipt: receipt, findings: findings + takeSheddings())
   }
