@@ -143,7 +143,7 @@ private struct Sample {
     }
     let salt = [UInt8](repeating: 8, count: 32)
     let deviceKey = try DeviceKey(copying: Sample.deviceKey.span)
-    let keybagKey = try SecretKey(copying: [UInt8](repeating: 6, count: 32).span)
+    let keybagKey = SecretBox(try SecretKey(copying: [UInt8](repeating: 6, count: 32).span))
     self.keys = keys
     stretched =
       hasPasscode
