@@ -150,7 +150,7 @@ import Testing
       guard !isAbsent else { exit(2) }
       let script = directory + "/late"
       try Data("#!/bin/sh\nexec sleep 60\n".utf8).write(to: URL(fileURLWithPath: script))
-      guard chmod(script, 0o700) == 0 else { exit(3) }
+      guard unsafe chmod(script, 0o700) == 0 else { exit(3) }
       var late = EncryptedCredentialKey(
         path: directory + "/key.cred", name: "notes", key: .host, tool: script, tpm: nil)
       late.timeout = .milliseconds(300)
