@@ -92,7 +92,10 @@ extension Table {
 
   /// Has the row of a live object become one with a row of the same key; what the object has is the newest then.
   mutating func uniteHeld(_ row: NodeID, _ key: CaptureBatch.Key) throws(ArchiveError) {
-    guard let place = try place(of: row), try unite(row, at: place), let record = holding(key)?.record else { return }
+    // Mostly no place has a second row.
+    guard !numbered.isEmpty, let place = try place(of: row), try unite(row, at: place),
+      let record = holding(key)?.record
+    else { return }
     guard var attributes = try writer.node(record)?.attributes, attributes.save != save else { return }
     attributes.save = save
     try writer.setAttributes(attributes, of: record)

@@ -57,14 +57,10 @@ extension RestoreTurn {
     }
     let asker = request.registry.asker(object)
     for row in fitting(rows, asker, object) where !progress[row].isSpent {
-      if progress[row].reason?.deletesState == true { continue }
-      if let reason = end(of: row) {
-        fail(row, reason)
-        continue
-      }
-      if isClosed(row) {
-        shutOut.append((WeakObject(object: object), row))
-        return fail(row, .leftOutAfterCrash)
+      switch refusal(of: row, to: object) {
+      case .gone?: continue
+      case .closed?: return
+      case nil: break
       }
       let (candidates, reason) = gift(of: row, for: asker, object)
       if !plan.hasOneRecord(row) { progress[row].candidates = candidates }
@@ -84,28 +80,57 @@ extension RestoreTurn {
   private func takeOnlyRow(
     _ row: Int, _ object: any RestorableObject, _ version: StateVersion, _ origin: NodeReport.Origin
   ) {
-    if progress[row].reason?.deletesState == true { return }
-    if let reason = end(of: row) { return fail(row, reason) }
-    if isClosed(row) {
-      shutOut.append((WeakObject(object: object), row))
-      return fail(row, .leftOutAfterCrash)
-    }
+    guard refusal(of: row, to: object) == nil else { return }
     admit(object, at: row, ledBy: row, origin)
     guard progress[row].isRestored, let reason = obstacle(row, version, object) else { return }
     progress[row].candidates = []
     progress[row].reject(reason)
   }
 
+  /// Why a row is given to nobody.
+  private enum Refusal {
+    /// It is expired, or its model is gone: other rows of the place count.
+    case gone
+    /// Restoring died there, and nobody asks for another try.
+    case closed
+  }
+
+  /// Whether a row is given to nobody, which is noted.
+  private func refusal(of row: Int, to object: any RestorableObject) -> Refusal? {
+    if progress[row].reason?.deletesState == true { return .gone }
+    if let reason = end(of: row) {
+      fail(row, reason)
+      return .gone
+    }
+    guard isClosed(row) else { return nil }
+    shutOut.append((WeakObject(object: object), row))
+    fail(row, .leftOutAfterCrash)
+    return .closed
+  }
+
   /// Why the only record of a row can't be given; nil when it can, or when there is none.
   private func obstacle(_ row: Int, _ version: StateVersion, _ object: any RestorableObject) -> NotRestoredReason? {
-    let node = plan.nodes[row]
-    guard node.byteCount > 0 else { return nil }
-    if node.flags.contains(.quarantined) || node.id == request.crashNode {
-      guard node.id != request.crashNode, request.retries(plan.paths[row]) else { return .leftOutAfterCrash }
+    guard plan.nodes[row].byteCount > 0 else { return nil }
+    let record = RestorePlan.RecordPlace(row: row)
+    return obstacle(
+      of: record, among: [record], version, object, isRetried: request.retries(plan.paths[row]),
+      withheld: reasonToWithhold(row, from: object))?.reason
+  }
+
+  /// Why a record of a row can't be given; nil when it can.
+  private func obstacle(
+    of record: RestorePlan.RecordPlace, among records: @autoclosure () -> [RestorePlan.RecordPlace],
+    _ version: StateVersion, _ object: any RestorableObject, isRetried: @autoclosure () -> Bool,
+    withheld: @autoclosure () -> NotRestoredReason?
+  ) -> (obstacle: Give.Obstacle, reason: NotRestoredReason)? {
+    if isQuarantined(record), !(mayRetry(record, among: records(), object) && isRetried()) {
+      return (.quarantined, .leftOutAfterCrash)
     }
-    if node.version > version { return .newerVersion(stored: node.version, known: version) }
-    if node.hasDetails, let damage = plan.details(of: row).damage { return .damaged(damage) }
-    return reasonToWithhold(row, from: object)
+    let stored = plan.version(of: record)
+    if stored > version { return (.newerVersion, .newerVersion(stored: stored, known: version)) }
+    if let damage = plan.damage(of: record) { return (.damaged, .damaged(damage)) }
+    if let withheld = withheld() { return (.notAskedFor, withheld) }
+    return plan.flags(of: record).contains(.shed) ? (.shed, .shed) : nil
   }
 
   /// The row that has what an object wrote in this run, and that nobody else finds.
@@ -137,23 +162,12 @@ extension RestoreTurn {
     var facts: [Give.Record] = []
     for record in records {
       let save = plan.save(of: record)
-      let flags = plan.flags(of: record)
-      var found: (Give.Obstacle, NotRestoredReason)?
-      if isQuarantined(record), !(isRetried && mayRetry(record, among: records, object)) {
-        found = (.quarantined, .leftOutAfterCrash)
-      } else if plan.version(of: record) > asker.version {
-        found = (.newerVersion, .newerVersion(stored: plan.version(of: record), known: asker.version))
-      } else if let damage = plan.damage(of: record) {
-        found = (.damaged, .damaged(damage))
-      } else if let withheld {
-        found = (.notAskedFor, withheld)
-      } else if flags.contains(.shed) {
-        found = (.shed, .shed)
-      }
+      var found = obstacle(
+        of: record, among: records, asker.version, object, isRetried: isRetried, withheld: withheld)
       // A record for which there was no room is its object's all the same.
-      if records.count == 1, found?.0 == .shed { found = nil }
-      facts.append(Give.Record(save: save, obstacle: found?.0, isFirst: plan.isFirst(record)))
-      if let found, reason.map({ $0.save <= save }) ?? true { reason = (save, found.1) }
+      if records.count == 1, found?.obstacle == .shed { found = nil }
+      facts.append(Give.Record(save: save, obstacle: found?.obstacle, isFirst: plan.isFirst(record)))
+      if let found, reason.map({ $0.save <= save }) ?? true { reason = (save, found.reason) }
     }
     return (Give.choose(facts).candidates.map { records[$0] }, reason?.reason)
   }

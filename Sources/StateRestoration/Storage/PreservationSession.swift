@@ -90,9 +90,6 @@ struct PreservationSession: Sendable {
   /// Makes the next save a whole generation.
   mutating func requireWhole() { continued = nil }
 
-  /// Whether edits that were saved while locked are in no generation yet.
-  var owesMerged: Bool { base == .opened && !succession.consuming.isEmpty }
-
   /// Whether this run knows the state on disk, or that there is none.
   var hasRead: Bool { base == .opened || base == .empty }
 
