@@ -76,6 +76,29 @@ extension RestorationCoordinator: ApplicationEngine {
     do throws(ProtectionError) { try await snapshots?.delete() } catch { log.log(.warning, error.ofSnapshot) }
   }
 
+  /// Drops the snapshot, elsewhere, and goes on in a turn after that; at once in a synchronous call.
+  func drop(_ snapshots: SnapshotKeeper?, then goOn: @escaping @MainActor () -> Void) {
+    guard let snapshots else { return goOn() }
+    if Synchronous.isOn {
+      dropSnapshotNow()
+      return goOn()
+    }
+    Task.detached { [turns, log] in
+      do throws(ProtectionError) { try await snapshots.delete() } catch { log.log(.warning, error.ofSnapshot) }
+      turns.perform(goOn)
+    }
+  }
+
+  /// Drops the snapshot, and blocks until that is done.
+  func dropSnapshotNow() {
+    guard let snapshots else { return }
+    do throws(ProtectionError) {
+      try Synchronous.wait { () async throws(ProtectionError) in try await snapshots.delete() }
+    } catch {
+      log.log(.warning, error.ofSnapshot)
+    }
+  }
+
   package func deleteState() async throws(RestorationError) { try await discardForGood() }
 }
 

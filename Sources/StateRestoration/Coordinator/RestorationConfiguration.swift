@@ -34,6 +34,10 @@ public struct RestorationConfiguration: Sendable {
   public var valueDepthLimit = 128
   /// For development: a force quit deletes nothing, and crashes while restoring are not held against the state.
   public var isDeveloperMode = false
+  /// The main loop of a program whose main thread isn't Swift's; nil where the main actor gets its turns by itself.
+  ///
+  /// See <doc:InAProgramThatOwnsItsMainThread>.
+  public var mainLoop: MainLoop?
   /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.
   package var decodesInReverse = false
   /// Where the coordinator says what it does; warnings and errors go to standard error unless you give another log.
@@ -51,11 +55,12 @@ public struct RestorationConfiguration: Sendable {
   /// Creates a configuration with the usual limits.
   public init(
     application: String = "main", applicationVersion: ApplicationVersion = "1.0", interfaceVersion: VersionTag = "1",
-    interfaceIdiom: InterfaceIdiom = .unspecified
+    interfaceIdiom: InterfaceIdiom = .unspecified, mainLoop: MainLoop? = nil
   ) {
     self.application = application
     self.applicationVersion = applicationVersion
     self.interfaceVersion = interfaceVersion
     self.interfaceIdiom = interfaceIdiom
+    self.mainLoop = mainLoop
   }
 }

@@ -14,7 +14,7 @@ extension RestorationSession {
   ///   - registry: The classes of objects that don't exist at launch.
   ///   - configuration: What the framework has to know of the program.
   ///   - signals: The signals that are answered: Ctrl-C, `kill` and a closed terminal end the program after a save, Ctrl-Z
-  ///     stops it after one. Those left out do what they did.
+  ///     stops it after one. Those left out do what they did. A second run in a process leaves them to the first.
   ///   - body: The program.
   public static func run<Result>(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), root: any RestorableController,
@@ -26,7 +26,7 @@ extension RestorationSession {
     let session = try RestorationSession(device, root: root, registry: registry, configuration: configuration)
     let application = try RestorableApplication(
       device: device, coordinator: session.coordinator, delegate: session.delegate)
-    return try await drive(application, answering: signals) {
+    return try await drive(application, answering: signals, in: configuration.mainLoop) {
       try await body(session)
     } lettingGo: {
       await session.letGo()
@@ -68,7 +68,7 @@ extension RestorationSession {
     let windows = try RestoredWindows(
       device, registry: registry, configuration: configuration, makeRoot: makeRoot)
     let application = try RestorableApplication(device: device, scenes: windows.scenes, delegate: windows.delegate)
-    return try await drive(application, answering: signals) {
+    return try await drive(application, answering: signals, in: configuration.mainLoop) {
       do throws(RestorationError) {
         try await windows.takeLaunch()
       } catch {
@@ -82,14 +82,14 @@ extension RestorationSession {
 
   /// Launches an application, runs a body, ends the application, and lets the state go however the body ended.
   static func drive<Result>(
-    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>,
+    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, in mainLoop: MainLoop?,
     _ body: @MainActor () async throws -> Result, lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {
     try await application.launch()
     #if canImport(Glibc)
-    let driver = signals.isEmpty ? nil : SignalDriver(signals: signals)
-    driver?.start(driving: application.lifecycle)
-    defer { driver?.stop() }
+    let driver = SignalDriver(signals: signals, mainLoop: mainLoop)
+    if !signals.isEmpty { driver.startIfFree(driving: application.lifecycle) }
+    defer { driver.stop() }
     #endif
     let result: Result
     do {

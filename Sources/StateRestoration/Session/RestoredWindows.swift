@@ -179,7 +179,7 @@ public import Observation
 }
 
 extension RestoredWindows: SavedAtExit {
-  func saveBeforeExit() {
-    for window in windows.values { window.coordinator.preserveBeforeExit(window.root) }
+  func saveNow(isEnd: Bool) {
+    for window in windows.values { window.coordinator.preserveBeforeExit(window.root, isEnd: isEnd) }
   }
 }
