@@ -25,18 +25,29 @@
   /// So soon after a change the next one is saved.
   static let interval = Duration.milliseconds(250)
 
-  let delegate = SessionDelegate()
+  let delegate: SessionDelegate
   var isOpen = true
 
   /// Makes a session of a device that is open; nothing is restored yet.
-  init(
+  convenience init(
     _ device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
     configuration: RestorationConfiguration
   ) throws(ProtectionError) {
+    let delegate = SessionDelegate()
+    let coordinator = try RestorationCoordinator(
+      device: device, delegate: delegate, configuration: configuration, registry: registry)
+    self.init(device, root: root, delegate: delegate, coordinator: coordinator)
+  }
+
+  /// Makes a session of a coordinator that asks the session's delegate.
+  init(
+    _ device: ProtectedDevice, root: any RestorableController, delegate: SessionDelegate,
+    coordinator: RestorationCoordinator
+  ) {
     self.device = device
     self.root = root
-    coordinator = try RestorationCoordinator(
-      device: device, delegate: delegate, configuration: configuration, registry: registry)
+    self.delegate = delegate
+    self.coordinator = coordinator
     delegate.rootController = root
     coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
     ExitGuard.add(self)
