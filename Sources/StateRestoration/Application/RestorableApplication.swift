@@ -63,7 +63,10 @@ import FoundationEssentials
     observation = lifecycle.observe { [weak self] event in
       switch event {
       case .step(.enter(.suspended), _): self?.engine.suspend()
-      case .step(.enter, .suspended): self?.engine.wake()
+      case .step(.enter(let next), .suspended):
+        self?.engine.wake()
+        if next == .notRunning { self?.engine.didEnd() }
+      case .step(.enter(.notRunning), _): self?.engine.didEnd()
       case .step(.willTerminate, _): self?.engine.announceEnd()
       case .step(.willFinishLaunching, _):
         self?.forgetRestoring()

@@ -26,6 +26,7 @@
 
   /// Windows are made when the list says which there were.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
+    scenes.beginRun()
     try await scenes.load()
     let reports = try await scenes.restoreOpenScenes { session in
       let root = makeRoot(session)
@@ -44,6 +45,7 @@
   }
 
   func declineRestoring(into root: (any RestorableController)?) async {
+    scenes.beginRun()
     for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
   }
 
@@ -60,9 +62,9 @@
     guarded = []
   }
 
-  func announceEnd() {
-    for coordinator in scenes.openCoordinators { coordinator.announceEnd() }
-  }
+  func announceEnd() { scenes.announceEnd() }
+
+  func didEnd() { scenes.noteEnd() }
 
   /// Tries every scene, and throws the first failure.
   func deleteState() async throws(RestorationError) {
