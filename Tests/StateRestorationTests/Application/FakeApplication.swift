@@ -169,9 +169,10 @@ final class FakeDevice: ApplicationDevice {
     log.add("willFinishLaunching")
     return response
   }
-  func didFinishLaunching(with options: LaunchOptions) {
+  func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
     log.add("didFinishLaunching")
     onDidFinishLaunching()
+    return .proceed
   }
   func didBecomeActive() { log.add("didBecomeActive") }
   func willResignActive() { log.add("willResignActive") }
