@@ -85,7 +85,6 @@ extension RestorationCoordinator {
       guard let written = saved.written else {
         return .unchanged(unchangedReceipt(findings, savedAt: context.timeSaved))
       }
-      if !written.receipt.setAside.isEmpty { await dropSnapshot() }
       if written.kind == .whole { await moveAttempt() }
       if written.kind == .pendingWhole { unlock.attemptLags = true }
       let receipt = PreservationReceipt(

@@ -100,7 +100,12 @@ internal import RestorationArchive
   var automatic = AutomaticState()
   var unlock = UnlockState()
   /// The snapshot that shows the state, and goes with it; nil without an application.
-  package var snapshots: SnapshotKeeper?
+  package var snapshots: SnapshotKeeper? {
+    didSet {
+      let snapshots = snapshots
+      worker.post { $0.willWrite = { snapshots?.stateWillChange() } }
+    }
+  }
   /// Looks at the objects that have come since a locked launch when this turn ends.
   var dueLook: Task<Void, Never>?
 

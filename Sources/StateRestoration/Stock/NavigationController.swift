@@ -33,6 +33,11 @@ public import Observation
   /// The stack.
   override open var containedControllers: [any RestorableController] { stack }
 
+  /// The top of the stack, and what is presented over it.
+  override open var visibleControllers: [any RestorableController] {
+    [top, presentedController].compactMap { $0 }
+  }
+
   /// Puts a controller on top.
   ///
   /// - Precondition: It is not on the stack already: one object can't be at two places.
