@@ -25,6 +25,10 @@ public struct RestorationConfiguration: Sendable {
   public var recentlyClosedLimit = 20
   /// So long a closed window is kept; nil for no limit.
   public var recentlyClosedAge: Duration? = .seconds(30 * 24 * 60 * 60)
+  /// An older snapshot is deleted, not shown: after long disuse it would surprise.
+  ///
+  /// 30 days; nil for no limit.
+  public var snapshotLifetime: Duration? = .seconds(30 * 24 * 3600)
   /// Time for asynchronous restoring, after which late answers are ignored.
   public var extensionTimeLimit: Duration = .seconds(30)
   /// Size of one node's record from which on a save warns.

@@ -5,6 +5,8 @@
   private(set) var lastReport: RestorationReport?
   private var guarded: [RestorationCoordinator] = []
   private var isGuarding = false
+  /// Whether the windows that were open are known.
+  private var isListRead = false
   var extent: RestorationExtent {
     get { scenes.extent }
     set { scenes.extent = newValue }
@@ -27,7 +29,9 @@
   /// Windows are made when the list says which there were.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
     scenes.beginRun()
+    isListRead = false
     try await scenes.load()
+    isListRead = true
     let reports = try await scenes.restoreOpenScenes { session in
       let root = makeRoot(session)
       if isGuarding, root != nil, let coordinator = try? scenes.coordinator(for: session.id) {
@@ -42,6 +46,22 @@
     if let failure { report.remarks.append(.failure(failure.ofListOfScenes)) }
     lastReport = report
     return report
+  }
+
+  func finishLateRestoration() async -> RestorationReport? {
+    for coordinator in scenes.openCoordinators { await coordinator.finishLateRestoration() }
+    if !isListRead, (try? await scenes.load()) != nil {
+      isListRead = true
+      // Those that were opened meanwhile have their state.
+      let known = Set(scenes.openCoordinators.filter { $0.root != nil }.map(\.session))
+      _ = try? await scenes.restoreOpenScenes { known.contains($0.id) ? nil : makeRoot($0) }
+    }
+    lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport
+    return lastReport
+  }
+
+  func freeMemory() {
+    for coordinator in scenes.openCoordinators { coordinator.freeMemory() }
   }
 
   func declineRestoring(into root: (any RestorableController)?) async {
