@@ -21,6 +21,12 @@ public struct RestorationConfiguration: Sendable {
   ///
   /// The age counts from the last save, one while the device was locked included.
   public var maximumAge: Duration?
+  /// How often objects whose changes can't be noticed are asked while they are preserved automatically; nil for never.
+  ///
+  /// A plain property, say, that a coder method reads. Such a change is preserved later than a noticed one by at most this
+  /// time; see <doc:StateOfYourOwnClasses>. With nil, and no ``RestorableObject/invalidateRestorableState()``, only saves by
+  /// name and the end of the program have it.
+  public var askingInterval: Duration? = .seconds(2)
   /// Time for asynchronous restoring, after which late answers are ignored.
   public var extensionTimeLimit: Duration = .seconds(30)
   /// Size of one node's record from which on a save warns.

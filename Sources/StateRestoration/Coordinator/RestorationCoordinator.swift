@@ -98,6 +98,10 @@ internal import RestorationArchive
   var extensions = ExtensionCount()
   var waitingSave: WaitingSave?
   var automatic = AutomaticState()
+  /// Has objects asked whose changes can't be noticed; nil while nobody is.
+  var repetition: Repetition?
+  /// Whether they are being asked.
+  var isAsking = false
   var unlock = UnlockState()
   /// The snapshot that shows the state, and goes with it; nil without an application.
   package var snapshots: SnapshotKeeper?

@@ -24,6 +24,15 @@ enum HostProcess {
   /// Whether this is code of the main actor; ask after ``atExit(_:)``.
   static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
 
+  /// The processor time that all threads but this one have used.
+  static var timeOfOtherThreads: Duration { time(CLOCK_PROCESS_CPUTIME_ID) - time(CLOCK_THREAD_CPUTIME_ID) }
+
+  private static func time(_ clock: clockid_t) -> Duration {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
   /// Writes a line to standard error in one call, so that lines of several threads do not mix.
   ///
   /// There is nobody to tell about a failure. Where nobody reads the other end any more, the signal that says so would end
