@@ -16,9 +16,12 @@ final class Pulse: Sendable {
   /// After so long the threads that worked for a call sleep again.
   private static let settling = DispatchTimeInterval.milliseconds(10)
 
+  /// What is called, on a thread of its own; it says when it is done.
+  typealias Body = @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
+
   private struct Listener {
     let interval: Duration
-    let body: @MainActor @Sendable () async -> Void
+    let body: Body
   }
 
   private struct State {
@@ -32,7 +35,7 @@ final class Pulse: Sendable {
   private let queue = DispatchQueue(label: "state-restoration.pulse", qos: .utility)
 
   /// Calls a body, after the interval and then again and again, until the result is given to ``remove(_:)``.
-  func add(every interval: Duration, _ body: @escaping @MainActor @Sendable () async -> Void) -> Int {
+  func add(every interval: Duration, _ body: @escaping Body) -> Int {
     let (number, isFirst) = state.withLock { state in
       state.count += 1
       state.listeners[state.count] = Listener(interval: max(interval, .milliseconds(1)).clampedForSleep, body: body)
@@ -72,15 +75,14 @@ final class Pulse: Sendable {
     }
   }
 
-  /// Calls all that listen, and returns when they are done.
+  /// Calls all that listen, and returns when they are done, or take very long.
   private func call() {
-    let bodies = state.withLock { state in state.listeners.sorted { $0.key < $1.key }.map(\.value.body) }
-    let done = DispatchSemaphore(value: 0)
-    Task { @MainActor in
-      for body in bodies { await body() }
-      done.signal()
+    let calls = DispatchGroup()
+    for listener in state.withLock({ $0.listeners.values.map(\.self) }) {
+      calls.enter()
+      listener.body { calls.leave() }
     }
-    done.wait()
+    _ = calls.wait(timeout: .now() + Self.longest.dispatched)
   }
 }
 
@@ -91,7 +93,7 @@ final class Repetition: Sendable {
   /// On the clock of the machine the body is called less often while the process rests; see ``Pulse``.
   init(
     every interval: Duration, on clock: any Clock<Duration> & Sendable,
-    _ body: @escaping @MainActor @Sendable () async -> Void
+    _ body: @escaping Pulse.Body
   ) {
     if clock is ContinuousClock {
       let number = Pulse.shared.add(every: interval, body)
@@ -100,7 +102,7 @@ final class Repetition: Sendable {
       let task = Task {
         while !Task.isCancelled {
           try await clock.sleep(for: interval.clampedForSleep)
-          await body()
+          await withCheckedContinuation { continuation in body { continuation.resume() } }
         }
       }
       stop = { task.cancel() }

@@ -10,29 +10,42 @@ extension RestorationCoordinator {
   func armAsking() {
     repetition = nil
     guard case .onChange = preservesAutomatically, let interval = configuration.askingInterval else { return }
-    repetition = Repetition(every: interval, on: configuration.clock) { [weak self] in await self?.askObjects() }
+    repetition = Repetition(every: interval, on: configuration.clock) { [weak self, turns] done in
+      turns.perform {
+        guard let self else { return done() }
+        self.askObjects(done)
+      }
+    }
   }
 
   /// Asks the objects whose changes can't be noticed, and notes those that have changed: the save that follows has them.
   ///
-  /// The main actor only copies values; they are compared on the worker. Nothing is written, and nobody hears of it, when nothing
-  /// has changed.
-  func askObjects() async {
-    guard !isAsking, mayAsk else { return }
-    isAsking = true
-    defer { isAsking = false }
-    let context = configuration.context
-    guard var application = takeApplicationState(context: context).map(Optional.some) else { return }
-    var round = tree.beginAsking()
-    repeat {
-      guard mayAsk, round.revision == tree.revision else { return }
-      let asked = askSome(&round, application, context)
-      application = nil
-      guard !asked.isEmpty else { continue }
-      let found = await worker.run { $0.table.findChanged(asked.batch) }
-      guard round.revision == tree.revision else { return }
-      for key in asked.changed + found.sorted() { noteChange(of: key) }
-    } while !round.isOver
+  /// The main actor only copies values, a few milliseconds in each turn; they are compared on the worker. Nothing is written, and
+  /// nobody hears of it, when nothing has changed.
+  private func askObjects(_ done: @escaping @Sendable () -> Void) {
+    guard askingRound == nil, mayAsk, let application = takeApplicationState(context: configuration.context) else {
+      return done()
+    }
+    askingRound = tree.beginAsking()
+    askInThisTurn(application, done)
+  }
+
+  private func askInThisTurn(_ application: ApplicationState? = nil, _ done: @escaping @Sendable () -> Void) {
+    guard var round = askingRound, round.revision == tree.revision, mayAsk else {
+      askingRound = nil
+      return done()
+    }
+    let asked = askSome(&round, application, configuration.context)
+    askingRound = round
+    worker.post { [weak self, turns] session in
+      let found = asked.isEmpty ? [] : session.table.findChanged(asked.batch)
+      turns.perform {
+        guard let self else { return done() }
+        self.note(asked.changed + found.sorted())
+        if self.askingRound?.isOver != false { self.askingRound = nil }
+        self.askInThisTurn(done)
+      }
+    }
   }
 
   /// Asks objects for one turn.
@@ -51,16 +64,19 @@ extension RestorationCoordinator {
   /// Whether there is a hierarchy that was captured, and that is saved when it changes.
   private var mayAsk: Bool {
     guard case .onChange = preservesAutomatically, standing == .live || standing == .locked else { return false }
-    guard delegate != nil, root != nil, !tree.roots.isEmpty else { return false }
-    guard !tree.isCapturing, !unlock.isSuspended else { return false }
+    guard delegate != nil, root != nil, !tree.roots.isEmpty, !isAsking, !unlock.isSuspended else { return false }
     return operations.current == nil || operations.current == .saving
   }
 
-  private func noteChange(of key: CaptureBatch.Key) {
-    if key == CaptureBatch.application {
-      invalidateApplicationState()
-    } else {
-      tree.node(key)?.flag.raise()
+  /// Notes that objects have changed, unless everything was restored anew meanwhile.
+  private func note(_ keys: [CaptureBatch.Key]) {
+    guard let askingRound, askingRound.revision == tree.revision else { return }
+    for key in keys {
+      if key == CaptureBatch.application {
+        invalidateApplicationState()
+      } else {
+        tree.node(key)?.flag.raise()
+      }
     }
   }
 }
