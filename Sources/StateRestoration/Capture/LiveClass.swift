@@ -7,6 +7,8 @@ internal import RestorationArchive
   enum Awareness {
     /// State and children: the object is observable.
     case everything
+    /// Most: the object is observable, but parts of it may change silently.
+    case most
     /// State only: marked properties, but children may change silently.
     case state
     /// Nothing: its coder methods have to run to find out.
@@ -51,7 +53,7 @@ internal import RestorationArchive
       if plan.observesEverything {
         .everything
       } else if plan.state != nil || plan.coding != nil {
-        .nothing
+        plan.observesMost ? .most : .nothing
       } else {
         .state
       }

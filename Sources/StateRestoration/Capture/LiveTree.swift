@@ -17,9 +17,11 @@ internal import RestorationArchive
   /// How much the launch asks for.
   var extent = RestorationExtent.restore
   /// Whether a capture is in progress: it runs code of the program.
-  private(set) var isCapturing = false
+  var isCapturing = false
+  /// How often everything was forgotten, which gives objects other keys.
+  private(set) var revision = 0
   /// Whether the app-level state has its place.
-  private var hasApplication = false
+  private(set) var hasApplication = false
   /// The revision of the registry that the worker knows.
   private var sentRevision: Int?
 
@@ -156,11 +158,15 @@ internal import RestorationArchive
           key: CaptureBatch.application, section: .application, identifier: ReservedNode.application,
           given: given?.given, isEdit: given?.isEdit ?? false))
     }
-    guard let captured, hasApplication else { return }
+    if let captured, hasApplication { append(application: captured) }
+  }
+
+  /// Adds the values of the app-level state to the batch in progress.
+  func append(application entries: [RestorationArchive.Entry]) {
     walk.batch.records.append(
       .init(
         key: CaptureBatch.application, kind: walk.batch.kinds.count, priority: .required, flags: .reserved,
-        entries: captured))
+        entries: entries))
     walk.batch.kinds.append(.init(version: 1))
   }
 
@@ -172,6 +178,7 @@ internal import RestorationArchive
 
   /// Forgets everything, as if no object had ever been seen.
   func reset() {
+    revision += 1
     nodes = [nil]
     byObject = [:]
     roots = []

@@ -100,6 +100,10 @@ internal import RestorationArchive
   /// The save whose values are copied, and of which nobody has taken note yet.
   var handedSave: HandedSave?
   var automatic = AutomaticState()
+  /// Has objects asked whose changes can't be noticed; nil while nobody is.
+  var repetition: Repetition?
+  /// How far asking them has come; nil while nobody is asked.
+  var askingRound: AskingRound?
   var unlock = UnlockState()
   /// The snapshot that shows the state, and goes with it; nil without an application.
   package var snapshots: SnapshotKeeper? {

@@ -1,5 +1,5 @@
 /// Something that a save noticed; none of them stops the save.
-public enum PreservationFinding: Sendable, Hashable, Codable {
+@nonexhaustive public enum PreservationFinding: Sendable, Hashable, Codable {
   /// Two siblings claim one identifier: the first is preserved, the second keeps its earlier state.
   case duplicateIdentifier(path: RestorationPath, kept: String, refused: String)
   /// Two controllers list one object among their children: it is preserved at its path, and not below the other.
@@ -21,7 +21,8 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   case associationNotHeld(path: RestorationPath)
   /// The object's class tag is registered for no class, so that nothing can make the object again.
   case unregisteredClass(path: RestorationPath, tag: RestorationClass)
-  /// A save that looked at everything has found a change that nothing had announced; an automatic save would have missed it.
+  /// A save by name has found a change that nothing had announced, while ``RestorationConfiguration/askingInterval`` is nil: an
+  /// automatic save would have missed it.
   case unannouncedChange(path: RestorationPath)
   /// The object's class tag is registered for another class, so its factory would make the wrong object.
   case inheritedTag(path: RestorationPath, tag: RestorationClass, registered: String, found: String)

@@ -207,8 +207,9 @@ extension RestoreTurn {
     return !plan.hasOneRecord(row) && plan.records(of: row).contains { plan.flags(of: $0).contains(.quarantined) }
   }
 
-  /// Why a row goes: it is expired, or its model is gone; nil when it doesn't.
+  /// Why a row goes: its class is retired, it is expired, or its model is gone; nil when it doesn't.
   private func end(of row: Int) -> NotRestoredReason? {
+    if isRetired(row) { return .classRetired(plan.tag(of: row) ?? "") }
     guard let tag = plan.tag(of: row), let registered = request.registry.registeredClass(tag) else { return nil }
     guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
     let details = plan.details(of: row)

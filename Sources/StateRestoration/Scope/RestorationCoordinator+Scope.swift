@@ -3,6 +3,9 @@ extension RestorationCoordinator {
 
   private static var living: [Living] = []
 
+  /// All that live.
+  static var all: some Sequence<RestorationCoordinator> { living.lazy.compactMap(\.coordinator) }
+
   /// Has scopes find this coordinator for as long as it lives.
   func becomeFindable() {
     Self.living.removeAll { $0.coordinator == nil }

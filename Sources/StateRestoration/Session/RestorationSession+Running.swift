@@ -2,7 +2,8 @@ extension RestorationSession {
   /// Runs a program whose state comes back: restores before the body, preserves every change, and saves at the end.
   ///
   /// The end is saved whether the body returns or throws, the process is asked to end by a signal, or calls `exit`. After
-  /// `kill -9` at most the changes of a quarter of a second are missing.
+  /// `kill -9` at most the changes of a quarter of a second are missing, and of plain properties those of two seconds; see
+  /// ``RestorationConfiguration/askingInterval``.
   ///
   /// Its errors have no one type, because the body may throw anything. Otherwise it throws a `ProtectionError` if the device
   /// can't be opened, a `LifecycleError` if the launch is cut short, and a ``RestorationError`` if the last save fails.
