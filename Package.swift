@@ -35,7 +35,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 /// The small programs of Docs/Examples, which the tests run and kill.
-let examples = ["todo", "two-windows", "locked-diary"]
+let examples = ["todo", "two-windows", "locked-diary", "declarative"]
 
 let package = Package(
   name: "swift-state-restoration",

@@ -71,7 +71,7 @@ extension RestorationCoordinator {
 
   private func warn(of report: RestorationReport) {
     for node in report.notRestored {
-      if let reason = node.notRestoredReason, reason != .notAskedFor { log.log(.warning, "\(node.path): \(reason)") }
+      if let reason = node.notRestoredReason { log.log(.warning, "\(node.path): \(reason)") }
     }
   }
 

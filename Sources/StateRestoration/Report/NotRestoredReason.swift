@@ -8,8 +8,6 @@
 public enum NotRestoredReason: Sendable, Hashable, Codable {
   /// No restoration class, delegate, existing object or blueprint gave an object for the path.
   case noObject
-  /// It is a scope's, and nobody has asked the scope for it in this run.
-  case notAskedFor
   /// The recorded restoration class is not registered, and nobody else gave an object.
   case unknownClass(RestorationClass)
   /// The restoration class answered nil, which is final: the subtree is not to be restored.
@@ -60,7 +58,6 @@ extension NotRestoredReason: CustomStringConvertible {
     switch self {
     case .noObject:
       "no object: register a class or a blueprint, answer in the delegate, or build it before restoring"
-    case .notAskedFor: "not asked for in this run; kept"
     case .unknownClass(let tag): "class “\(tag)” is not registered: register it, or name it among a class's former tags"
     case .refusedByClass(let tag): "class “\(tag)” declined"
     case .classMismatch(let recorded, let found):

@@ -17,11 +17,14 @@ enum HostProcess {
 
   /// Calls a function when the program calls `exit`; call this on the main actor.
   @MainActor static func atExit(_ body: @convention(c) () -> Void) {
-    DispatchQueue.main.setSpecific(key: mainQueueKey, value: ())
+    markMainQueue()
     atexit(body)
   }
 
-  /// Whether this is code of the main actor; ask after ``atExit(_:)``.
+  /// Has ``isOnMainActor`` tell the main actor's code from other threads'.
+  @MainActor static func markMainQueue() { DispatchQueue.main.setSpecific(key: mainQueueKey, value: ()) }
+
+  /// Whether this is code of the main actor; ask after ``markMainQueue()``, before which it is false.
   static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
 
   /// Writes a line to standard error in one call, so that lines of several threads do not mix.

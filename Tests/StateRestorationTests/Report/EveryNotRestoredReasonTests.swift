@@ -12,7 +12,7 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
-    case notInstalled, objectTaken, shed, timedOut, absent, notAskedFor, beyondExtent, otherIdentifier
+    case notInstalled, objectTaken, shed, timedOut, absent, beyondExtent, otherIdentifier
 
     init(_ reason: NotRestoredReason) {
       self =
@@ -37,7 +37,6 @@ import Testing
         case .timedOut: .timedOut
         case .absent: .absent
         case .otherIdentifier: .otherIdentifier
-        case .notAskedFor: .notAskedFor
         case .beyondExtent: .beyondExtent
         }
     }
@@ -104,16 +103,7 @@ import Testing
       }
     case .timedOut: try await timedOut()
     case .beyondExtent: try await beyondExtent()
-    case .notAskedFor:
-      try await childReason(
-        preserved: scope(), restored: RestorationScope("child"), path: ["root", "child", "key"])
     }
-  }
-
-  private func scope() -> RestorationScope {
-    let scope = RestorationScope("child")
-    scope.setValue(1, forKey: "key")
-    return scope
   }
 
   private func note(_ model: ModelIdentifier, tag: RestorationClass? = nil) -> Screen {
