@@ -199,6 +199,7 @@ extension LiveTree {
     case .view: record.flags.insert(.view)
     case .shared: record.flags.insert(.shared)
     }
+    if captured.isAsStored { return }
     if let (registered, found) = facts.mistaken, let tag = facts.tag {
       walk.batch.findings.append(.inheritedTag(path: node.path, tag: tag, registered: registered, found: found))
     }

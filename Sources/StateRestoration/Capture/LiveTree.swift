@@ -25,6 +25,9 @@ internal import RestorationArchive
   /// The revision of the registry that the worker knows.
   private var sentRevision: Int?
 
+  /// What scopes are told of the stored state.
+  var access: CoordinatorAccess?
+
   // The hierarchy.
 
   /// The live objects by key; the first key is the app-level state's, which is no object.
@@ -74,6 +77,17 @@ internal import RestorationArchive
 
   /// All trees, so that an object can say that it changed without knowing its coordinators.
   private static var trees: [WeakTree] = []
+
+  /// Whether an object is in the hierarchy of another window as well.
+  func isElsewhere(_ object: any RestorableObject) -> Bool {
+    guard Self.trees.count > 1, let session = access?.coordinator?.session else { return false }
+    return Self.trees.contains { entry in
+      guard let other = entry.tree, other !== self, let node = other.node(of: object), node.kind != .shared,
+        let coordinator = other.access?.coordinator, coordinator.standing != .discarded
+      else { return false }
+      return coordinator.session != session
+    }
+  }
 
   /// Notes that an object has changed, wherever it is preserved.
   static func invalidate(_ object: any RestorableObject) {
@@ -286,6 +300,7 @@ internal import RestorationArchive
       changes.mark(key)
     }
     (node.kind, node.isByHand) = (kind, byHand)
+    if subject.isScope, let access { (object as? RestorationScope)?.join(access) }
     if let former = walk.left.removeValue(forKey: node.objectIdentity), former.object === object {
       (node.former, node.identity, node.lastRead) = (former.key, former.identity, former.lastRead)
     }

@@ -76,7 +76,6 @@ extension RestorationCoordinator {
     var unread: [[String]: (path: RestorationPath, others: Int)] = [:]
     for node in report.nodes {
       switch node.notRestoredReason {
-      case .notAskedFor?: break
       case .classRetired?: retired.append(node.path)
       case .parentNotRestored? where retired.contains { node.path.components.starts(with: $0.components) }: break
       case let reason?: log.log(.warning, "\(node.path): \(reason)")
