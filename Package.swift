@@ -148,7 +148,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "OwnThread", "SeededRandom",
-        "CTestProcess",
+        "CTestProcess", "TestTraits",
       ],
       exclude: ["Desktop"], swiftSettings: settings),
     tests(

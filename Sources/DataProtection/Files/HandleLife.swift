@@ -18,7 +18,7 @@ final class HandleLife: Sendable {
   private let registration: WipeRegistration
 
   /// Begins a life, with the bytes that were written and can't be opened for reading.
-  init(_ keys: KeyRing, _ protection: ProtectionClass, written: Data? = nil) {
+  init(_ keys: any ClassKeys, _ protection: ProtectionClass, written: Data? = nil) {
     holder = Holder(written)
     registration = keys.onWipe(of: protection) { [holder] in holder.state.withLock { $0 = .over } }
   }

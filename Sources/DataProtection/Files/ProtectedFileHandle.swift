@@ -30,7 +30,7 @@ public final class ProtectedFileHandle: Sendable {
     self.collection = collection
     self.entry = entry
     store = try collection.contents(of: entry)
-    life = HandleLife(collection.ring, entry.protection)
+    life = HandleLife(collection.keys, entry.protection)
     do throws(ProtectionError) {
       let content = try store.openNewest()
       state = Mutex(State(content: content, generation: content.generation))
@@ -46,7 +46,7 @@ public final class ProtectedFileHandle: Sendable {
     self.collection = collection
     self.entry = entry
     store = try collection.contents(of: entry)
-    life = HandleLife(collection.ring, entry.protection, written: written)
+    life = HandleLife(collection.keys, entry.protection, written: written)
     state = Mutex(State(content: nil, generation: generation))
   }
 
