@@ -56,7 +56,7 @@ import Testing
     var newest = try store.publish(Data(count: 400_000)).generation
     var count = 0
     while try store.append(Data(count: 1), to: newest) != nil { count += 1 }
-    #expect(count == FrameScan.limit)
+    #expect(count == FrameRoom.limit)
     newest = try store.publish(Data(count: 400_000)).generation
     count = 0
     while try store.append(Data(count: 10_000), to: newest) != nil { count += 1 }
