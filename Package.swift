@@ -150,7 +150,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "OwnThread", "SeededRandom",
-        "CTestProcess",
+        "CTestProcess", "TestTraits",
       ],
       exclude: ["Desktop"], swiftSettings: settings),
     tests(
