@@ -80,6 +80,7 @@ struct SnippetTests {
         "StateRestoration", "GettingStarted", "StateOfYourOwnClasses", "WindowsAndDialogs", "TheLifeOfAProgram",
         "PreservingAList", "VersionsAndMigrations", "LockedDevices", "WhenSomethingDoesNotComeBack",
         "TestingYourRestoration", "FromUIKit", "FromAppKit", "FromSwiftUI", "ADesktopSession", "AGTKProgram",
+        "InAProgramThatOwnsItsMainThread",
       ].map { "Sources/StateRestoration/StateRestoration.docc/\($0).md" }
       + ["Sources/RestorationArchive/RestorationArchive.docc/CodingValues.md"]
   }

@@ -193,7 +193,8 @@ public import Observation
     guard let member = members.removeValue(forKey: key) else { return }
     if let index = restorationChildren.lastIndex(where: { $0 === member }) { restorationChildren.remove(at: index) }
     departed.append(member)
-    if departed.count == 1 { Task { departed = [] } }
+    guard departed.count == 1 else { return }
+    if let coordinator { coordinator.turns.perform { self.departed = [] } } else { Task { departed = [] } }
   }
 
   private func ofAnotherType(_ key: RestorationIdentifier) -> RestorationError {
