@@ -62,6 +62,13 @@ extension RestorationCoordinator: ApplicationEngine {
     return try await preserve(root)
   }
 
+  package func freeMemory() {
+    // Nobody can be in the middle of reading it.
+    if operations.current == nil { restored?.releaseState() }
+    let survivesLocks = [.none, .completeUntilFirstUserAuthentication].contains(configuration.protection)
+    worker.post { $0.freeMemory(readsAgain: survivesLocks) }
+  }
+
   package func beginGuard() { extendStateRestoration() }
 
   package func endGuard() async {
@@ -69,34 +76,6 @@ extension RestorationCoordinator: ApplicationEngine {
     // After the removal of the mark, which was handed over last.
     await worker.run { _ in }
     await endTurn()
-  }
-
-  /// Drops the snapshot of a state that a save has set aside.
-  func dropSnapshot() async {
-    do throws(ProtectionError) { try await snapshots?.delete() } catch { log.log(.warning, error.ofSnapshot) }
-  }
-
-  /// Drops the snapshot, elsewhere, and goes on in a turn after that; at once in a synchronous call.
-  func drop(_ snapshots: SnapshotKeeper?, then goOn: @escaping @MainActor () -> Void) {
-    guard let snapshots else { return goOn() }
-    if Synchronous.isOn {
-      dropSnapshotNow()
-      return goOn()
-    }
-    Task.detached { [turns, log] in
-      do throws(ProtectionError) { try await snapshots.delete() } catch { log.log(.warning, error.ofSnapshot) }
-      turns.perform(goOn)
-    }
-  }
-
-  /// Drops the snapshot, and blocks until that is done.
-  func dropSnapshotNow() {
-    guard let snapshots else { return }
-    do throws(ProtectionError) {
-      try Synchronous.wait { () async throws(ProtectionError) in try await snapshots.delete() }
-    } catch {
-      log.log(.warning, error.ofSnapshot)
-    }
   }
 
   package func deleteState() async throws(RestorationError) { try await discardForGood() }

@@ -27,8 +27,6 @@ final class HandedSave: Sendable {
   private let state = Mutex<Written?>(nil)
   /// What it has come to; nil until somebody has taken note.
   @MainActor var outcome: Result<PreservationOutcome, RestorationError>?
-  /// Whether the snapshot is still to be dropped, because a state was set aside.
-  @MainActor var owesSnapshot = false
   /// Goes on when the save is over: for one that nobody waits for.
   @MainActor var onEnd: (() -> Void)?
 
@@ -66,13 +64,5 @@ extension PreservationSession {
     let moved = try? store.beginAttempt(at: state, isRequest: false)
     if !isOpen { moved?.end() }
     return moved
-  }
-}
-
-extension HandedSave {
-  /// Whether the caller has to drop the snapshot: one has to.
-  @MainActor func takeOwedSnapshot() -> Bool {
-    defer { owesSnapshot = false }
-    return owesSnapshot
   }
 }

@@ -21,6 +21,14 @@ public struct RestorationConfiguration: Sendable {
   ///
   /// The age counts from the last save, one while the device was locked included.
   public var maximumAge: Duration?
+  /// So many closed windows are kept, those that were closed last; the state of the others is deleted.
+  public var recentlyClosedLimit = 20
+  /// So long a closed window is kept; nil for no limit.
+  public var recentlyClosedAge: Duration? = .seconds(30 * 24 * 60 * 60)
+  /// An older snapshot is deleted, not shown: after long disuse it would surprise.
+  ///
+  /// 30 days; nil for no limit.
+  public var snapshotLifetime: Duration? = .seconds(30 * 24 * 3600)
   /// Time for asynchronous restoring, after which late answers are ignored.
   public var extensionTimeLimit: Duration = .seconds(30)
   /// Size of one node's record from which on a save warns.

@@ -107,10 +107,7 @@ extension RestorationCoordinator {
     switch handOver(nil, scope: .noticed) {
     case .over(let outcome): end(.success(outcome))
     case .handed(let save):
-      save.onEnd = { [weak self] in
-        guard let self, save.takeOwedSnapshot() else { return end(save.outcome!) }
-        drop(snapshots) { end(save.outcome!) }
-      }
+      save.onEnd = { end(save.outcome!) }
       worker.post { [weak self, turns] session in
         save.write(&session)
         turns.perform { self?.end(save) }

@@ -60,7 +60,6 @@ extension RestorationCoordinator {
     case .handed(let save):
       await worker.run { save.write(&$0) }
       takeNote(of: save)
-      if save.takeOwedSnapshot() { await dropSnapshot() }
       return try save.outcome!.get()
     }
   }
@@ -123,7 +122,6 @@ extension RestorationCoordinator {
       guard let onDisk = saved.written else {
         return .unchanged(unchangedReceipt(findings, savedAt: save.context.timeSaved))
       }
-      save.owesSnapshot = !onDisk.receipt.setAside.isEmpty
       if let moved = written.movedAttempt { adopt(moved, wasOpen: save.attempt.isOpen) }
       if onDisk.kind == .pendingWhole { unlock.attemptLags = true }
       let receipt = PreservationReceipt(

@@ -22,7 +22,6 @@ extension RestorationCoordinator {
     case .handed(let save):
       worker.runNow { save.write(&$0) }
       takeNote(of: save)
-      if save.takeOwedSnapshot() { dropSnapshotNow() }
       return try save.outcome!.get()
     }
   }

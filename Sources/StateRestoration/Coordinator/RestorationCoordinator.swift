@@ -102,7 +102,12 @@ internal import RestorationArchive
   var automatic = AutomaticState()
   var unlock = UnlockState()
   /// The snapshot that shows the state, and goes with it; nil without an application.
-  package var snapshots: SnapshotKeeper?
+  package var snapshots: SnapshotKeeper? {
+    didSet {
+      let snapshots = snapshots
+      worker.post { $0.willWrite = { snapshots?.stateWillChange() } }
+    }
+  }
   /// Which objects have come that are looked at when this turn ends; nil when none.
   var dueLook: (scope: LiveTree.Scope, standing: Standing)?
 

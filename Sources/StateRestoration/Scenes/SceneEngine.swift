@@ -5,6 +5,8 @@
   private(set) var lastReport: RestorationReport?
   private var guarded: [RestorationCoordinator] = []
   private var isGuarding = false
+  /// Whether the windows that were open are known.
+  private var isListRead = false
   var extent: RestorationExtent {
     get { scenes.extent }
     set { scenes.extent = newValue }
@@ -26,7 +28,10 @@
 
   /// Windows are made when the list says which there were.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
+    scenes.beginRun()
+    isListRead = false
     try await scenes.load()
+    isListRead = true
     let reports = try await scenes.restoreOpenScenes { session in
       let root = makeRoot(session)
       if isGuarding, root != nil, let coordinator = try? scenes.coordinator(for: session.id) {
@@ -43,7 +48,24 @@
     return report
   }
 
+  func finishLateRestoration() async -> RestorationReport? {
+    for coordinator in scenes.openCoordinators { await coordinator.finishLateRestoration() }
+    if !isListRead, (try? await scenes.load()) != nil {
+      isListRead = true
+      // Those that were opened meanwhile have their state.
+      let known = Set(scenes.openCoordinators.filter { $0.root != nil }.map(\.session))
+      _ = try? await scenes.restoreOpenScenes { known.contains($0.id) ? nil : makeRoot($0) }
+    }
+    lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport
+    return lastReport
+  }
+
+  func freeMemory() {
+    for coordinator in scenes.openCoordinators { coordinator.freeMemory() }
+  }
+
   func declineRestoring(into root: (any RestorableController)?) async {
+    scenes.beginRun()
     for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
   }
 
@@ -60,9 +82,9 @@
     guarded = []
   }
 
-  func announceEnd() {
-    for coordinator in scenes.openCoordinators { coordinator.announceEnd() }
-  }
+  func announceEnd() { scenes.announceEnd() }
+
+  func didEnd() { scenes.noteEnd() }
 
   /// Tries every scene, and throws the first failure.
   func deleteState() async throws(RestorationError) {

@@ -13,16 +13,22 @@ extension RestorationSession {
   ///   - root: The top of the hierarchy, as it is at launch.
   ///   - registry: The classes of objects that don't exist at launch.
   ///   - configuration: What the framework has to know of the program.
+  ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
+  ///     error `inUse`, with the number of the first one's process.
   ///   - signals: The signals that are answered: Ctrl-C, `kill` and a closed terminal end the program after a save, Ctrl-Z
   ///     stops it after one. Those left out do what they did. A second run in a process leaves them to the first.
   ///   - body: The program.
   public static func run<Result>(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), root: any RestorableController,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
+    instances: Instances = .one, answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let device = try await ProtectedDevice.open(at: location, options: options)
+    if instances == .several {
+      return try await runInstance(
+        on: device, root: root, registry: registry, configuration: configuration, answering: signals, body)
+    }
     let session = try RestorationSession(device, root: root, registry: registry, configuration: configuration)
     let application = try RestorableApplication(
       device: device, coordinator: session.coordinator, delegate: session.delegate)
@@ -35,9 +41,9 @@ extension RestorationSession {
 
   /// Runs a program with several windows: those that were open come back, and each is preserved whenever it changes.
   ///
-  /// Like ``run(at:options:root:registry:configuration:answering:_:)``, with a root for each window. While the device is
+  /// Like ``run(at:options:root:registry:configuration:instances:answering:_:)``, with a root for each window. While the device is
   /// locked no window comes; ``RestoredWindows/unlock(passcode:)`` brings them. It also throws the ``RestorationError`` that
-  /// keeps the list of windows, or every window, from being read: the disk fails, another process has them.
+  /// keeps the list of windows, or every window, from being read: the disk fails.
   ///
   /// - Parameters:
   ///   - location: Where the state is kept.
@@ -45,28 +51,32 @@ extension RestorationSession {
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
   ///   - configuration: What the framework has to know of the program.
+  ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
+  ///     error `inUse`, with the number of the first one's process; with `.several` it gets the windows that nobody has.
   ///   - signals: The signals that are answered.
   ///   - body: The program.
   public static func run<Root: RestorableController, Result>(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(),
     windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
+    instances: Instances = .one, answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
     let device = try await ProtectedDevice.open(at: location, options: options)
     return try await run(
-      on: device, windows: makeRoot, registry: registry, configuration: configuration, answering: signals, body)
+      on: device, windows: makeRoot, registry: registry, configuration: configuration, instances: instances,
+      answering: signals, body)
   }
 
   /// Runs a program with several windows on a device that is open.
   package static func run<Root: RestorableController, Result>(
     on device: ProtectedDevice, windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
+    instances: Instances = .one, answering signals: Set<LifecycleSignal> = [],
+    _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
     let windows = try RestoredWindows(
-      device, registry: registry, configuration: configuration, makeRoot: makeRoot)
+      device, registry: registry, configuration: configuration, instances: instances, makeRoot: makeRoot)
     let application = try RestorableApplication(device: device, scenes: windows.scenes, delegate: windows.delegate)
     return try await drive(application, answering: signals, in: configuration.mainLoop) {
       do throws(RestorationError) {

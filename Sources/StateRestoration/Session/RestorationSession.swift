@@ -30,21 +30,32 @@
   /// Of a session that was opened; see the `answering` parameter of ``open(at:root:registry:configuration:answering:)``.
   public var willEnd: (@MainActor (LifecycleSignal) -> Void)?
 
-  let delegate = SessionDelegate()
+  let delegate: SessionDelegate
   var isOpen = true
   #if canImport(Glibc)
   private var driver: SignalDriver?
   #endif
 
   /// Makes a session of a device that is open; nothing is restored yet.
-  init(
+  convenience init(
     _ device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
     configuration: RestorationConfiguration
   ) throws(ProtectionError) {
+    let delegate = SessionDelegate()
+    let coordinator = try RestorationCoordinator(
+      device: device, delegate: delegate, configuration: configuration, registry: registry)
+    self.init(device, root: root, delegate: delegate, coordinator: coordinator)
+  }
+
+  /// Makes a session of a coordinator that asks the session's delegate.
+  init(
+    _ device: ProtectedDevice, root: any RestorableController, delegate: SessionDelegate,
+    coordinator: RestorationCoordinator
+  ) {
     self.device = device
     self.root = root
-    coordinator = try RestorationCoordinator(
-      device: device, delegate: delegate, configuration: configuration, registry: registry)
+    self.delegate = delegate
+    self.coordinator = coordinator
     delegate.rootController = root
     coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
     ExitGuard.add(self)
