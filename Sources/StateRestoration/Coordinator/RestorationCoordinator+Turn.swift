@@ -253,6 +253,16 @@ extension RestorationCoordinator {
     if let moved = await worker.run({ $0.moveAttempt(isOpen: isOpen) }) { adopt(moved, wasOpen: isOpen) }
   }
 
+  /// Does as ``moveAttempt()``, without waiting for it.
+  func beginMovingAttempt() {
+    guard needsAttempt else { return }
+    let isOpen = isRestorationExtended
+    worker.post { [weak self, turns] session in
+      guard let moved = session.moveAttempt(isOpen: isOpen) else { return }
+      turns.perform { self?.adopt(moved, wasOpen: isOpen) }
+    }
+  }
+
   /// Goes on with a mark that the worker has made, as it would be if it had been made now.
   func adopt(_ moved: any RestorationAttempting, wasOpen: Bool) {
     attempt = moved

@@ -69,8 +69,7 @@ extension RestorationCoordinator {
   func forgetAll(at path: RestorationPath) {
     // The capture in progress may have met these objects already.
     guard !tree.isCapturing else {
-      Task { forgetAll(at: path) }
-      return
+      return turns.perform { [weak self] in self?.forgetAll(at: path) }
     }
     if let restored, let index = storedPlace(at: path) {
       restored.spend(index)
