@@ -160,6 +160,7 @@ import FoundationEssentials
   private func availabilityChanged(_ isAvailable: Bool) {
     lifecycle.post(.protectedData(isAvailable: isAvailable))
     guard isAvailable else { return handles.deviceWasLocked() }
+    engine.protectedDataDidBecomeAvailable()
     Task { await handles.deviceWasUnlocked { handle, error in delegate?.didFailToReopen(handle, error: error) } }
   }
 }

@@ -2,6 +2,13 @@
 @MainActor final class SceneEngine: ApplicationEngine {
   private let scenes: SceneSessions
   private let makeRoot: @MainActor (SceneSession) -> (any RestorableController)?
+  /// Told when a launch has restored the scenes, or why it has not.
+  private let didLaunch: @MainActor (RestorationError?) -> Void
+  /// Told when protected data is available again, and the program is not suspended.
+  private let didUnlock: @MainActor () -> Void
+  private var isSuspended = false
+  /// Whether an unlock was missed while suspended.
+  private var hasMissedUnlock = false
   private(set) var lastReport: RestorationReport?
   private var guarded: [RestorationCoordinator] = []
   private var isGuarding = false
@@ -10,9 +17,15 @@
     set { scenes.extent = newValue }
   }
 
-  init(_ scenes: SceneSessions, makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?) {
+  init(
+    _ scenes: SceneSessions, didLaunch: @escaping @MainActor (RestorationError?) -> Void = { _ in },
+    didUnlock: @escaping @MainActor () -> Void = {},
+    makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?
+  ) {
     self.scenes = scenes
     self.makeRoot = makeRoot
+    self.didLaunch = didLaunch
+    self.didUnlock = didUnlock
   }
 
   var roots: [any RestorableController] { scenes.openCoordinators.compactMap(\.root) }
@@ -26,6 +39,17 @@
 
   /// Windows are made when the list says which there were.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
+    do throws(RestorationError) {
+      let report = try await restoreScenes()
+      didLaunch(nil)
+      return report
+    } catch {
+      didLaunch(error)
+      throw error
+    }
+  }
+
+  private func restoreScenes() async throws(RestorationError) -> RestorationReport {
     scenes.beginRun()
     try await scenes.load()
     let reports = try await scenes.restoreOpenScenes { session in
@@ -46,6 +70,7 @@
 
   func declineRestoring(into root: (any RestorableController)?) async {
     scenes.beginRun()
+    didLaunch(nil)
     for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
   }
 
@@ -93,11 +118,19 @@
     if let failure { throw failure }
   }
 
+  func protectedDataDidBecomeAvailable() {
+    if isSuspended { hasMissedUnlock = true } else { didUnlock() }
+  }
+
   func suspend() {
+    isSuspended = true
     for coordinator in scenes.openCoordinators { coordinator.suspend() }
   }
 
   func wake() {
+    isSuspended = false
+    if hasMissedUnlock { didUnlock() }
+    hasMissedUnlock = false
     for coordinator in scenes.openCoordinators { coordinator.wake() }
   }
 }
