@@ -44,7 +44,7 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
       "\(path): “\(key)” looks like model data (\(why)). Keep its identifier instead."
     case .missingIdentifier(let path, let type):
       "\(path): a \(type) below has no restoration identifier, so nothing of it is preserved. "
-        + "Give it one, or ignore \(type)."
+        + "Give it one, or say isExcludedOnPurpose."
     case .unlistedChild(let path, let property):
       "\(path): the controller in “\(property)” is not among the children, so it is not preserved. "
         + "List it in restorationChildren, or ignore \(property)."

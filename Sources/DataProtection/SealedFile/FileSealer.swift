@@ -68,7 +68,7 @@ struct FileSealer: StoreSealing {
   /// `wrongIdentity` for another one in its place.
   ///
   /// - Parameters:
-  ///   - source: The file's bytes; only an archive may have any behind its base.
+  ///   - source: The file's bytes; behind its base there may be frames.
   ///   - kind: What kind of file is expected.
   ///   - protection: The class that is expected.
   ///   - identity: Whose file is expected, 32 bytes.
@@ -84,8 +84,8 @@ struct FileSealer: StoreSealing {
     let headerBytes = header.bytes
     let messageByteCount = header.fields.messageByteCount
     let rest = source.byteCount - headerBytes.count
-    guard kind == .archive ? messageByteCount <= rest : messageByteCount == rest else {
-      throw ProtectionError(.corrupt, "The file is shorter or longer than its header says.")
+    guard messageByteCount <= rest else {
+      throw ProtectionError(.corrupt, "The file is shorter than its header says.")
     }
     let prefix = Array(start.dropFirst(headerBytes.count).prefix(ChunkedEncryption.prefixByteCount))
     var registration: WipeRegistration?

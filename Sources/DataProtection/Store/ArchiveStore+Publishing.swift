@@ -169,12 +169,14 @@ extension ArchiveStore {
       (scan.end, scan.commitment) = (bytes.count, commitment)
     }
     precondition(
-      bytes.count <= room.upperBound && frames.count <= FrameScan.limit, "The same frames fitted behind the same base.")
+      bytes.count <= room.upperBound && frames.count <= sealed.frameLimit,
+      "The same frames fitted behind the same base.")
     let record = Ledger.Record(
       generation: number, commitment: sealed.commitment, protection: protection, flags: flags,
       byteCount: UInt64(bytes.count))
     return SealedGeneration(
-      record: record, bytes: bytes, frames: sealed.frames, room: room, frameCount: frames.count, scan: scan)
+      record: record, bytes: bytes, frames: sealed.frames, room: room, frameLimit: sealed.frameLimit,
+      frameCount: frames.count, scan: scan)
   }
 
   /// Writes a sealed generation, and commits the ledger that a body makes with its record.
@@ -188,7 +190,8 @@ extension ArchiveStore {
     state.verified.insert(sealed.record.generation)
     let base = ArchiveStoreState.Base(
       record: sealed.record, file: written.file, frames: sealed.frames, room: sealed.room,
-      frameCount: sealed.frameCount, end: sealed.scan.end, commitment: sealed.scan.commitment,
+      frameLimit: sealed.frameLimit, frameCount: sealed.frameCount, end: sealed.scan.end,
+      commitment: sealed.scan.commitment,
       allocated: sealed.bytes.count,
       isAppendable: written.receipt.durability == .durable && sealed.record.flags.isEmpty)
     return (written.receipt, base)
@@ -335,6 +338,7 @@ struct SealedGeneration {
   let frames: any FrameSealing
   /// Where its frames may lie.
   let room: Range<Int>
+  let frameLimit: Int
   let frameCount: Int
   let scan: FrameScan
 }

@@ -87,6 +87,7 @@ extension ArchiveStore {
     _ record: Ledger.Record, over old: Ledger, _ state: ArchiveStoreState
   ) throws(ProtectionError) -> SealedGeneration {
     let opened = try state.reading.open(record, as: record.protection)
-    return try sealGeneration(try opened.readAll(), appending: opened.frames, as: opened.protection, over: old)
+    let whole = try opened.whole()
+    return try sealGeneration(whole.base, appending: whole.frames, as: opened.protection, over: old)
   }
 }

@@ -16,6 +16,8 @@ package final class ArchiveStore: Sendable {
   /// The class that new generations get.
   package let protection: ProtectionClass
   private let isForState = Mutex(false)
+  /// Where ``rest()`` stopped.
+  let rested = Mutex<ArchiveStoreState.Base?>(nil)
   /// What this store has saved while locked last, and in which life of the slot.
   let ownPending = Mutex<(generation: UInt64, epoch: [UInt8])?>(nil)
 
@@ -176,14 +178,16 @@ package final class ArchiveStore: Sendable {
   }
 
   /// The facts about the newest generation that need no key, and when its file last changed; nil when nothing is saved.
-  func attributes() throws(ProtectionError) -> (record: Ledger.Record, modified: Double)? {
+  ///
+  /// The length is that of the plaintext; nothing authenticates it.
+  func attributes() throws(ProtectionError) -> (record: Ledger.Record, byteCount: Int, modified: Double)? {
     try looking { reading throws(ProtectionError) in
       guard let slot = reading.slot, let record = reading.ledger.value?.current else { return nil }
       let status = try attempt("look at an archive") { () throws(FileSystemError) in
         try slot.fileSystem.statusIfAny(ofName: record.file.text, in: slot.descriptor)
       }
       guard let status else { return nil }
-      return (record, status.modificationTime)
+      return (record, try plaintextByteCount(of: record, status, in: slot), status.modificationTime)
     }
   }
 
@@ -221,7 +225,8 @@ package final class ArchiveStore: Sendable {
     else { return }
     state.base = ArchiveStoreState.Base(
       record: record, file: opened.file, frames: opened.content.frames, room: opened.content.frameRoom,
-      frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
+      frameLimit: opened.content.frameLimit, frameCount: opened.frames.count, end: opened.scan.end,
+      commitment: opened.scan.commitment,
       allocated: opened.file.byteCount,
       isAppendable: opened.tailDropped == 0 && opened.file.isWritable && opened.file.isOwn, reading: opened.readMark)
   }

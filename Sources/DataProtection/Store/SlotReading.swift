@@ -204,7 +204,8 @@ extension Ledger.Record {
     self.init(
       generation: opened.generation.rawValue, commitment: opened.commitment, protection: opened.protection,
       flags: flags.intersection([.oneWay, .partial]),
-      byteCount: UInt64(opened.scan.end))
+      // Of a protected file it is what was written as a whole.
+      byteCount: UInt64(opened.content.fields.kind == .file ? opened.content.endOffset : opened.scan.end))
   }
 }
 

@@ -31,6 +31,12 @@ package import FoundationEssentials
   /// Deletes everything that is preserved.
   func deleteState() async throws(RestorationError)
 
+  /// Does what an unlock has left to do, and returns when the hierarchies have their state; nil when there is no report.
+  func finishLateRestoration() async -> RestorationReport?
+
+  /// Frees what can be read or made again.
+  func freeMemory()
+
   /// The program is suspended: what an unlock leaves to do waits.
   func suspend()
 
@@ -65,11 +71,11 @@ extension ApplicationEngine {
 ///
 /// Every call blocks and must not come from the main actor.
 package protocol SnapshotStore: Sendable {
-  /// The snapshot; `nil` when there is none.
-  func open() throws(ProtectionError) -> Data?
+  /// The snapshot, and when it was taken; `nil` when there is none.
+  func open() throws(ProtectionError) -> (picture: Data, takenAt: Date)?
 
   /// Keeps a snapshot instead of the last one.
-  func keep(_ snapshot: Data) throws(ProtectionError)
+  func keep(_ snapshot: Data, takenAt: Date) throws(ProtectionError)
 
   /// Deletes it; nothing to delete is fine.
   func delete() throws(ProtectionError)

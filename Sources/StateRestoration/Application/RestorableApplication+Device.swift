@@ -69,6 +69,13 @@ extension RestorationCoordinator: ApplicationEngine {
     return try await preserve(root)
   }
 
+  package func freeMemory() {
+    // Nobody can be in the middle of reading it.
+    if operations.current == nil { restored?.releaseState() }
+    let survivesLocks = [.none, .completeUntilFirstUserAuthentication].contains(configuration.protection)
+    worker.post { $0.freeMemory(readsAgain: survivesLocks) }
+  }
+
   package func beginGuard() { extendStateRestoration() }
 
   package func endGuard() async {
@@ -76,11 +83,6 @@ extension RestorationCoordinator: ApplicationEngine {
     // After the removal of the mark, which was handed over last.
     await worker.run { _ in }
     await endTurn()
-  }
-
-  /// Drops the snapshot of a state that a save has set aside.
-  func dropSnapshot() async {
-    do throws(ProtectionError) { try await snapshots?.delete() } catch { log.log(.warning, error.ofSnapshot) }
   }
 
   package func deleteState() async throws(RestorationError) { try await discardForGood() }

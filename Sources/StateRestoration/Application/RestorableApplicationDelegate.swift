@@ -10,12 +10,15 @@ public import FoundationEssentials
   /// With `nil` there is nothing to do, but for the windows of ``RestoredWindows``, whose roots are known.
   var rootController: (any RestorableController)? { get }
 
-  /// The controller that the user sees on top; the root by default.
+  /// The controller that the user sees on top; nil by default, which asks the hierarchies from their roots.
   ///
-  /// A snapshot is kept only if this controller was preserved.
+  /// A snapshot is kept only if this controller was preserved, and with it all that is seen in it: containers say what that
+  /// is, in ``RestorationContainer/visibleControllers``.
   var topVisibleController: (any RestorableController)? { get }
 
   /// The visible controllers as an opaque payload, taken after sensitive content was hidden; `nil` for none.
+  ///
+  /// Called after the state was preserved: when the program has entered the background, has changed its state there, or ends.
   func makeSnapshot() -> Data?
 
   /// Shows the snapshot of the last time, until ``removeSnapshot()``.
@@ -38,8 +41,8 @@ public import FoundationEssentials
 }
 
 extension RestorableApplicationDelegate {
-  /// The root.
-  public var topVisibleController: (any RestorableController)? { rootController }
+  /// The hierarchies are asked.
+  public var topVisibleController: (any RestorableController)? { nil }
 
   /// No snapshot.
   public func makeSnapshot() -> Data? { nil }

@@ -13,7 +13,7 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   /// An object that has state has a nil identifier, which excludes it and everything below it.
   ///
   /// Said once for a class in each run, and only if no object of the class is preserved: nil is also the way to leave one
-  /// out on purpose.
+  /// out on purpose. An object that says so, with ``RestorableObject/isExcludedOnPurpose``, is no finding.
   case missingIdentifier(parent: RestorationPath, owner: String)
   /// The association of a list is gone, as nobody holds it: the selection comes back by row.
   ///
@@ -67,7 +67,7 @@ extension PreservationFinding: CustomStringConvertible {
       "the root, a \(owner), has no identifier, so that nothing below it is preserved; give it a restorationIdentifier"
     case .missingIdentifier(let parent, let owner):
       "\(parent): a \(owner) below has no identifier, so that nothing of it is preserved; give it a restorationIdentifier, "
-        + "or do not list it"
+        + "or say isExcludedOnPurpose"
     case .associationNotHeld(let path):
       "\(path): the association of the list is gone, so that its selection comes back by row; keep the association as long "
         + "as the list"

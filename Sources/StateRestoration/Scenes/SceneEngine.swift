@@ -4,14 +4,16 @@
   private let makeRoot: @MainActor (SceneSession) -> (any RestorableController)?
   /// Told when a launch has restored the scenes, or why it has not.
   private let didLaunch: @MainActor (RestorationError?) -> Void
-  /// Told when protected data is available again, and the program is not suspended.
-  private let didUnlock: @MainActor () -> Void
+  /// Brings back what an unlock has left to do, for whoever makes the roots; nil to have it done here.
+  private let comeBack: (@MainActor () async -> Void)?
   private var isSuspended = false
   /// Whether an unlock was missed while suspended.
   private var hasMissedUnlock = false
   private(set) var lastReport: RestorationReport?
   private var guarded: [RestorationCoordinator] = []
   private var isGuarding = false
+  /// Whether the windows that were open are known.
+  private var isListRead = false
   var extent: RestorationExtent {
     get { scenes.extent }
     set { scenes.extent = newValue }
@@ -19,13 +21,13 @@
 
   init(
     _ scenes: SceneSessions, didLaunch: @escaping @MainActor (RestorationError?) -> Void = { _ in },
-    didUnlock: @escaping @MainActor () -> Void = {},
+    comeBack: (@MainActor () async -> Void)? = nil,
     makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?
   ) {
     self.scenes = scenes
     self.makeRoot = makeRoot
     self.didLaunch = didLaunch
-    self.didUnlock = didUnlock
+    self.comeBack = comeBack
   }
 
   var roots: [any RestorableController] { scenes.openCoordinators.compactMap(\.root) }
@@ -51,7 +53,9 @@
 
   private func restoreScenes() async throws(RestorationError) -> RestorationReport {
     scenes.beginRun()
+    isListRead = false
     try await scenes.load()
+    isListRead = true
     let reports = try await scenes.restoreOpenScenes { session in
       let root = makeRoot(session)
       if isGuarding, root != nil, let coordinator = try? scenes.coordinator(for: session.id) {
@@ -66,6 +70,27 @@
     if let failure { report.remarks.append(.failure(failure.ofListOfScenes)) }
     lastReport = report
     return report
+  }
+
+  func finishLateRestoration() async -> RestorationReport? {
+    if let comeBack {
+      await comeBack()
+      lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport
+      return lastReport
+    }
+    for coordinator in scenes.openCoordinators { await coordinator.finishLateRestoration() }
+    if !isListRead, (try? await scenes.load()) != nil {
+      isListRead = true
+      // Those that were opened meanwhile have their state.
+      let known = Set(scenes.openCoordinators.filter { $0.root != nil }.map(\.session))
+      _ = try? await scenes.restoreOpenScenes { known.contains($0.id) ? nil : makeRoot($0) }
+    }
+    lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport
+    return lastReport
+  }
+
+  func freeMemory() {
+    for coordinator in scenes.openCoordinators { coordinator.freeMemory() }
   }
 
   func declineRestoring(into root: (any RestorableController)?) async {
@@ -119,7 +144,8 @@
   }
 
   func protectedDataDidBecomeAvailable() {
-    if isSuspended { hasMissedUnlock = true } else { didUnlock() }
+    guard let comeBack else { return }
+    if isSuspended { hasMissedUnlock = true } else { Task { await comeBack() } }
   }
 
   func suspend() {
@@ -129,7 +155,7 @@
 
   func wake() {
     isSuspended = false
-    if hasMissedUnlock { didUnlock() }
+    if hasMissedUnlock, let comeBack { Task { await comeBack() } }
     hasMissedUnlock = false
     for coordinator in scenes.openCoordinators { coordinator.wake() }
   }

@@ -440,8 +440,11 @@ package import Observation
   private func write<Written: Sendable>(
     _ body: @Sendable (any PreservationStore) throws -> (durability: Durability, written: Written)
   ) async throws(RestorationError) -> Written {
+    let snapshots = snapshots
     do {
       return try await worker.run { store throws(any Error) in
+        // The next launch brings other windows, or in another order.
+        snapshots?.stateWillChange()
         let (durability, written) = try body(store)
         guard durability == .durable else {
           throw ProtectionError(.durabilityUnknown, "The list of scenes may be the older one after a power cut.")

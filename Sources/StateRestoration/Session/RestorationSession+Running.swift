@@ -16,7 +16,7 @@ extension RestorationSession {
   ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
   ///     error `inUse`, with the number of the first one's process.
   ///   - signals: The signals that are answered: Ctrl-C, `kill` and a closed terminal end the program after a save, Ctrl-Z
-  ///     stops it after one. Those left out do what they did.
+  ///     stops it after one. Those left out do what they did. A second run in a process leaves them to the first.
   ///   - body: The program.
   public static func run<Result>(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), root: any RestorableController,
@@ -32,7 +32,7 @@ extension RestorationSession {
     let session = try RestorationSession(device, root: root, registry: registry, configuration: configuration)
     let application = try RestorableApplication(
       device: device, coordinator: session.coordinator, delegate: session.delegate)
-    return try await drive(application, answering: signals) {
+    return try await drive(application, answering: signals, in: configuration.mainLoop) {
       try await body(session)
     } lettingGo: {
       await session.letGo()
@@ -81,7 +81,7 @@ extension RestorationSession {
       device: device, delegate: delegate, configuration: configuration, registry: registry, instances: instances,
       makeRoot: makeRoot)
     let application = try RestorableApplication(device: device, windows: windows, delegate: delegate)
-    return try await drive(application, answering: signals) {
+    return try await drive(application, answering: signals, in: configuration.mainLoop) {
       do throws(RestorationError) {
         try await windows.takeLaunch()
       } catch {
@@ -95,14 +95,14 @@ extension RestorationSession {
 
   /// Launches an application, runs a body, ends the application, and lets the state go however the body ended.
   static func drive<Result>(
-    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>,
+    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, in mainLoop: MainLoop?,
     _ body: @MainActor () async throws -> Result, lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {
     try await application.launch()
     #if canImport(Glibc)
-    let driver = signals.isEmpty ? nil : SignalDriver(signals: signals)
-    driver?.start(driving: application.lifecycle)
-    defer { driver?.stop() }
+    let driver = SignalDriver(signals: signals, mainLoop: mainLoop)
+    if !signals.isEmpty { driver.startIfFree(driving: application.lifecycle) }
+    defer { driver.stop() }
     #endif
     let result: Result
     do {

@@ -70,7 +70,7 @@ public import Observation
   func makeEngine() -> SceneEngine {
     SceneEngine(
       scenes, didLaunch: { [weak self] in self?.launchFailure = $0 },
-      didUnlock: { [weak self] in Task { await self?.comeBack() } },
+      comeBack: { [weak self] in _ = await self?.comeBack() },
       makeRoot: { [weak self] in self?.beginWindow($0) })
   }
 
@@ -292,7 +292,7 @@ public import Observation
 }
 
 extension RestoredWindows: SavedAtExit {
-  func saveBeforeExit() {
-    for window in windows.values { window.coordinator.preserveBeforeExit(window.root) }
+  func saveNow(isEnd: Bool) {
+    for window in windows.values { window.coordinator.preserveBeforeExit(window.root, isEnd: isEnd) }
   }
 }

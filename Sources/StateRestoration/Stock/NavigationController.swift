@@ -52,6 +52,11 @@ public import Observation
     return numbered.first { !taken.contains($0) } ?? name
   }
 
+  /// The top of the stack, and what is presented over it.
+  override open var visibleControllers: [any RestorableController] {
+    [top, presentedController].compactMap { $0 }
+  }
+
   /// Puts a controller on top.
   ///
   /// - Precondition: It is not on the stack already: one object can't be at two places.

@@ -74,6 +74,11 @@ public import Observation
   /// The content, if there is one.
   override open var containedControllers: [any RestorableController] { content.map { [$0] } ?? [] }
 
+  /// Its children; none of a window that is minimized.
+  override open var visibleControllers: [any RestorableController] {
+    state == .minimized ? [] : super.visibleControllers
+  }
+
   /// Notes how the toolkit's window is shown, and its frame if that is the normal one.
   ///
   /// A frame other than ``frame`` is where the user has put the window.

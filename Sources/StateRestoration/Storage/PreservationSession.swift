@@ -17,6 +17,8 @@ struct PreservationSession: Sendable {
   }
 
   let store: any PreservationStore
+  /// Called before anything is written that the next launch may restore.
+  var willWrite: @Sendable () -> Void = {}
   var table: Table
   private(set) var base = Base.unknown
   /// What the next whole generation takes the place of.
@@ -85,6 +87,18 @@ struct PreservationSession: Sendable {
     let written = try? write(context: table.writer.context, loader: loader, isCapture: false)
     table.owedFindings += written?.findings ?? []
     return written?.kind == .whole
+  }
+
+  /// Frees what can be read again.
+  ///
+  /// - Parameter readsAgain: Whether the archive itself can be: its keys survive locks. One whose keys don't has to be in
+  ///   memory, or what is edited after a lock could not be saved.
+  mutating func freeMemory(readsAgain: Bool) {
+    var source: RestorationArchive.Source?
+    if readsAgain, base == .opened, let continued, let state = try? store.open(.newest), state.generation == continued {
+      source = RestorationArchive.Source(byteCount: state.byteCount) { try state.read($0) }
+    }
+    table.writer.release(to: source)
   }
 
   /// Makes the next save a whole generation.
@@ -240,6 +254,7 @@ struct PreservationSession: Sendable {
       return nil
     }
     if isCapture { try table.markUnheld() }
+    willWrite()
     let newest = table.writer.context.timeSaved
     table.writer.context = context
     // While the clock is behind the newest time seen, that is the time: what is saved now must not look old once it is right.
