@@ -2,6 +2,13 @@
 @MainActor final class SceneEngine: ApplicationEngine {
   private let scenes: SceneSessions
   private let makeRoot: @MainActor (SceneSession) -> (any RestorableController)?
+  /// Told when a launch has restored the scenes, or why it has not.
+  private let didLaunch: @MainActor (RestorationError?) -> Void
+  /// Brings back what an unlock has left to do, for whoever makes the roots; nil to have it done here.
+  private let comeBack: (@MainActor () async -> Void)?
+  private var isSuspended = false
+  /// Whether an unlock was missed while suspended.
+  private var hasMissedUnlock = false
   private(set) var lastReport: RestorationReport?
   private var guarded: [RestorationCoordinator] = []
   private var isGuarding = false
@@ -12,9 +19,15 @@
     set { scenes.extent = newValue }
   }
 
-  init(_ scenes: SceneSessions, makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?) {
+  init(
+    _ scenes: SceneSessions, didLaunch: @escaping @MainActor (RestorationError?) -> Void = { _ in },
+    comeBack: (@MainActor () async -> Void)? = nil,
+    makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?
+  ) {
     self.scenes = scenes
     self.makeRoot = makeRoot
+    self.didLaunch = didLaunch
+    self.comeBack = comeBack
   }
 
   var roots: [any RestorableController] { scenes.openCoordinators.compactMap(\.root) }
@@ -28,6 +41,17 @@
 
   /// Windows are made when the list says which there were.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
+    do throws(RestorationError) {
+      let report = try await restoreScenes()
+      didLaunch(nil)
+      return report
+    } catch {
+      didLaunch(error)
+      throw error
+    }
+  }
+
+  private func restoreScenes() async throws(RestorationError) -> RestorationReport {
     scenes.beginRun()
     isListRead = false
     try await scenes.load()
@@ -49,6 +73,11 @@
   }
 
   func finishLateRestoration() async -> RestorationReport? {
+    if let comeBack {
+      await comeBack()
+      lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport
+      return lastReport
+    }
     for coordinator in scenes.openCoordinators { await coordinator.finishLateRestoration() }
     if !isListRead, (try? await scenes.load()) != nil {
       isListRead = true
@@ -66,6 +95,7 @@
 
   func declineRestoring(into root: (any RestorableController)?) async {
     scenes.beginRun()
+    didLaunch(nil)
     for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
   }
 
@@ -113,11 +143,20 @@
     if let failure { throw failure }
   }
 
+  func protectedDataDidBecomeAvailable() {
+    guard let comeBack else { return }
+    if isSuspended { hasMissedUnlock = true } else { Task { await comeBack() } }
+  }
+
   func suspend() {
+    isSuspended = true
     for coordinator in scenes.openCoordinators { coordinator.suspend() }
   }
 
   func wake() {
+    isSuspended = false
+    if hasMissedUnlock, let comeBack { Task { await comeBack() } }
+    hasMissedUnlock = false
     for coordinator in scenes.openCoordinators { coordinator.wake() }
   }
 }

@@ -76,9 +76,12 @@ extension RestorationSession {
     instances: Instances = .one, answering signals: Set<LifecycleSignal> = [],
     _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
+    let delegate = SessionDelegate()
+    defer { withExtendedLifetime(delegate) {} }
     let windows = try RestoredWindows(
-      device, registry: registry, configuration: configuration, instances: instances, makeRoot: makeRoot)
-    let application = try RestorableApplication(device: device, scenes: windows.scenes, delegate: windows.delegate)
+      device: device, delegate: delegate, configuration: configuration, registry: registry, instances: instances,
+      makeRoot: makeRoot)
+    let application = try RestorableApplication(device: device, windows: windows, delegate: delegate)
     return try await drive(application, answering: signals, in: configuration.mainLoop) {
       do throws(RestorationError) {
         try await windows.takeLaunch()

@@ -2,22 +2,10 @@
 @MainActor final class SessionDelegate: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
   /// The top of the hierarchy of a program with one.
   weak var rootController: (any RestorableController)?
-  /// Makes the root of a window that was open.
-  var makeRoot: (SceneSession) -> (any RestorableController)? = { _ in nil }
-  /// Called when protected data is available again.
-  var onUnlock: () -> Void = {}
-  /// Why the last restoring failed as a whole.
-  private(set) var failure: RestorationError?
-
-  func makeRoot(for session: SceneSession) -> (any RestorableController)? { makeRoot(session) }
 
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
 
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
-
-  func protectedDataDidBecomeAvailable() { onUnlock() }
-
-  func didFailToRestore(_ error: RestorationError) { failure = error }
 }
 
 extension RestorationCoordinator {
