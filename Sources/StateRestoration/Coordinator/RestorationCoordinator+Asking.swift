@@ -43,7 +43,7 @@ extension RestorationCoordinator {
         guard let self else { return done() }
         self.note(asked.changed + found.sorted())
         if self.askingRound?.isOver != false { self.askingRound = nil }
-        self.askInThisTurn(done)
+        self.askInThisTurn(nil, done)
       }
     }
   }

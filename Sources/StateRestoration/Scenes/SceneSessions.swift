@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import Observation
+internal import Observation
 
 /// The list behind ``RestoredWindows``: which scenes (windows) there are, most recent first, and a coordinator with an
 /// archive for each.
