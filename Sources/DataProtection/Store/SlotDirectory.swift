@@ -56,7 +56,7 @@ final class SlotDirectory: Sendable {
   func open(_ file: SlotFile, forWriting: Bool = false) throws(ProtectionError) -> StoreFile? {
     var found: Descriptor?
     do throws(ProtectionError) {
-      found = try openRegular(file.text, in: descriptor, forWriting ? .write : [], fileSystem)
+      found = try openRegular(file.text, in: descriptor, forWriting ? .write : reading, fileSystem)
     } catch {
       // A volume mounted read-only is opened for reading: it can be looked at.
       let code = (error.cause as? FileSystemError)?.code
@@ -99,6 +99,9 @@ final class SlotDirectory: Sendable {
     }
   }
 }
+
+/// For reading alone; an empty literal of another module's option set is dear where a process has just begun.
+private let reading = OpenOptions(rawValue: 0)
 
 /// Opens a file; nil when there is none, `.corrupt` when something else stands in its place.
 private func openRegular(
@@ -147,7 +150,7 @@ func readSmallFile<R>(
   _ name: String, in directory: Descriptor, limit: Int, _ fileSystem: any FileSystem,
   _ parse: ([UInt8]) throws(ProtectionError) -> R
 ) throws(ProtectionError) -> R? {
-  guard let file = try openRegular(name, in: directory, [], fileSystem) else { return nil }
+  guard let file = try openRegular(name, in: directory, reading, fileSystem) else { return nil }
   defer { fileSystem.close(file) }
   let usual = 8192
   // A directory and a FIFO can be opened, but not read.

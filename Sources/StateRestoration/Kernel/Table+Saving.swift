@@ -9,6 +9,7 @@ extension Table {
     if let classes = batch.classes { self.classes = classes }
     for key in batch.releases { letGo(key) }
     for key in batch.outgrown { try outgrow(key) }
+    if holders.isEmpty { makeRoom(for: batch.placements.count) }
     if !batch.placements.isEmpty { try place(Arrivals(batch)) }
     for key in batch.removals { try leave(key) }
     try leave(batch.leftGifts)

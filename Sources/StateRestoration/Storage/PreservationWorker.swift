@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 /// An actor for the state that saving and loading share, off the main actor.
 ///
@@ -7,6 +8,8 @@ internal import Dispatch
 actor PreservationWorker<State> {
   private let executor: QueueExecutor
   private var state: State
+  /// What nobody needs before something else is asked for.
+  private let later = Mutex<[@Sendable (inout State) -> Void]>([])
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -19,17 +22,31 @@ actor PreservationWorker<State> {
   func run<Value: Sendable, Failure: Error>(
     _ body: @Sendable (inout State) throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    try body(&state)
+    catchUp()
+    return try body(&state)
   }
 
   /// Runs a body after everything that was asked for before, and blocks until then: for the end of the process.
   nonisolated func runNow<Value: Sendable>(_ body: @Sendable (inout State) -> Value) -> Value {
-    executor.queue.sync { assumeIsolated { body(&$0.state) } }
+    executor.queue.sync {
+      assumeIsolated {
+        $0.catchUp()
+        return body(&$0.state)
+      }
+    }
   }
 
-  /// Runs a body after everything that was asked for before, and does not wait for it.
+  /// Runs a body before whatever is asked for next: a launch does not do what only a save needs.
   nonisolated func post(_ body: @escaping @Sendable (inout State) -> Void) {
-    executor.queue.async { self.assumeIsolated { body(&$0.state) } }
+    later.withLock { $0.append(body) }
+  }
+
+  private func catchUp() {
+    let bodies = later.withLock { bodies in
+      defer { bodies = [] }
+      return bodies
+    }
+    for body in bodies { body(&state) }
   }
 }
 
