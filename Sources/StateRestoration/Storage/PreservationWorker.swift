@@ -36,8 +36,20 @@ actor PreservationWorker<State> {
     }
   }
 
-  /// Runs a body before whatever is asked for next: a launch does not do what only a save needs.
+  /// Runs a body after everything that was asked for before, and does not wait for it.
   nonisolated func post(_ body: @escaping @Sendable (inout State) -> Void) {
+    executor.queue.async {
+      self.assumeIsolated {
+        $0.catchUp()
+        body(&$0.state)
+      }
+    }
+  }
+
+  /// Runs a body before whatever is asked for next: a launch does not do what only a save needs.
+  ///
+  /// Only while nothing that was asked for before waits: that would come after it.
+  nonisolated func postpone(_ body: @escaping @Sendable (inout State) -> Void) {
     later.withLock { $0.append(body) }
   }
 
