@@ -39,7 +39,9 @@ struct ExampleTests {
     try await program.run([
       (nil, "* second: Shopping: two\n  first: Untitled: one"), ("close", "* first: Untitled: one"),
     ])
-    try await program.run([(nil, "* first: Untitled: one"), ("window second", "* second: Shopping: two")])
+    try await program.run([
+      (nil, "* first: Untitled: one"), ("reopen", "* second: Shopping: two"), ("reopen", "No window was closed."),
+    ])
   }
 
   @Test func `windows with a passcode come back at the unlock`() async throws {
@@ -69,6 +71,28 @@ struct ExampleTests {
     try await program.run([
       (nil, "Passcode:"), ("new", "Dear diary,"), ("fourth", "Passcode:"),
       ("1234", "  first\n  second\n  third\n  fourth\nnew or lock?"),
+    ])
+  }
+
+  @Test func `views of a declarative toolkit come back after a kill, with focus and caret`() async throws {
+    let program = try Example("declarative")
+    defer { program.remove() }
+    try await program.run([
+      (nil, "  [work]\n  Page home"), ("tab", "> [home]"), ("tab", "> [work]"), ("enter", "  Page work"),
+      ("tab", "> Title: |"), ("Plans", "> Title: Plans|"), ("tab", "> Text: |"), ("milk bread", "> Text: milk bread|"),
+    ])
+    try await program.run([
+      (nil, "Page work\n  Title: Plans\n> Text: milk bread|"), ("left", "milk brea|d"), ("left", "milk bre|ad"),
+    ])
+    // The caret is in the middle of the word that is typed on.
+    try await program.run([
+      (nil, "> Text: milk bre|ad"), ("xx", "> Text: milk brexx|ad"), ("tab", "> [home]"),
+      ("enter", "Page home\n  Title: \n"),
+    ])
+    // A page that was not shown in the last run has its texts and carets, too.
+    try await program.run([
+      (nil, "> [home]"), ("tab", "> [work]"), ("enter", "Page work\n  Title: Plans\n  Text: milk brexxad"),
+      ("tab", "> Title: Plans|"), ("tab", "> Text: milk brexx|ad"),
     ])
   }
 

@@ -23,7 +23,7 @@ package final class RestorationAttempt: Sendable {
 
   /// Writes a marker in which an attempt runs.
   init(
-    _ marker: CrashMarker, _ file: StoreFile, on volume: VolumeKind, identity: [UInt8], keys: any StoreKeys
+    _ marker: CrashMarker, _ file: StoreFile, on volume: VolumeKind?, identity: [UInt8], keys: any StoreKeys
   ) throws(ProtectionError) {
     let bytes = try marker.encoded(identity: identity, keys: keys)
     func map() -> FileMapping? {

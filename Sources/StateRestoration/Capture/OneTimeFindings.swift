@@ -2,23 +2,28 @@
 ///
 /// Nil is also the documented way to leave an object out on purpose. So an object without an identifier is a finding only if
 /// the class has something to preserve, and no instance of it has been preserved: one that is left out among others of
-/// its class is meant to be.
+/// its class is meant to be. An object that says so is none.
 @MainActor struct OneTimeFindings {
   private var unnamed: [(type: ObjectIdentifier, finding: PreservationFinding)] = []
   private var lost: [PreservationFinding] = []
-  /// The classes and the lists that were met.
+  /// The classes, and the objects with a finding, that were met.
   private var met: Set<ObjectIdentifier> = []
 
   /// Notes an object whose identifier is nil.
   mutating func noteUnnamed(_ object: any RestorableObject, below parent: RestorationPath) {
     let type = type(of: object)
-    guard met.insert(ObjectIdentifier(type)).inserted, hasState(object) else { return }
+    guard !object.isExcludedOnPurpose, met.insert(ObjectIdentifier(type)).inserted, hasState(object) else { return }
     unnamed.append((ObjectIdentifier(type), .missingIdentifier(parent: parent, owner: "\(type)")))
   }
 
   /// Notes a list whose association has gone.
   mutating func noteLostAssociation(of list: ListController, at path: RestorationPath) {
     if met.insert(ObjectIdentifier(list)).inserted { lost.append(.associationNotHeld(path: path)) }
+  }
+
+  /// Notes an object that another window preserves as well.
+  mutating func noteElsewhere(_ object: any RestorableObject, at path: RestorationPath) {
+    if met.insert(ObjectIdentifier(object)).inserted { lost.append(.inTwoWindows(path: path)) }
   }
 
   /// The findings that no save has said.

@@ -22,6 +22,12 @@
   /// subclassed.
   static var restorationExtent: RestorationExtent? { get }
 
+  /// Says that the object has no identifier on purpose: it has state, and is left out with everything below it.
+  ///
+  /// False by default: then an object with state and without an identifier is a finding of the save, as the identifier may have
+  /// been forgotten. It has no meaning for an object with an identifier.
+  var isExcludedOnPurpose: Bool { get }
+
   /// Called once after restoring, when every object has decoded its state. Does nothing by default.
   ///
   /// The order among objects is not specified.
@@ -34,6 +40,9 @@ extension RestorableObject {
     DefaultVersion.wasUsed(by: Self.self)
     return 1
   }
+
+  /// A missing identifier may have been forgotten.
+  public var isExcludedOnPurpose: Bool { false }
 
   /// With the object above.
   public static var restorationExtent: RestorationExtent? { nil }

@@ -84,6 +84,23 @@ struct RestorePlan: Sendable {
   /// Whether every row leads its place.
   var isPlain: Bool { others.isEmpty }
 
+  /// Lets go of the states of rows that nobody needs any more, and of the archive that they were part of.
+  mutating func releaseRecords(unless isNeeded: (Int) -> Bool) {
+    records = records.reduced { isNeeded($0) || further[$0] != nil }
+    for (row, list) in further {
+      further[row] = list.map { record in
+        var record = record
+        record.decoder = record.decoder?.compacted()
+        return record
+      }
+    }
+  }
+
+  /// The bytes of the states that it holds.
+  var heldByteCount: Int {
+    further.values.joined().reduce(records.byteCount) { $0 + ($1.decoder?.byteCount ?? 0) }
+  }
+
   /// The rows that lead their places, outside of those that don't.
   var leads: [Int] {
     guard !isPlain else { return Array(nodes.indices) }

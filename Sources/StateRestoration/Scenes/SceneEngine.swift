@@ -2,17 +2,32 @@
 @MainActor final class SceneEngine: ApplicationEngine {
   private let scenes: SceneSessions
   private let makeRoot: @MainActor (SceneSession) -> (any RestorableController)?
+  /// Told when a launch has restored the scenes, or why it has not.
+  private let didLaunch: @MainActor (RestorationError?) -> Void
+  /// Brings back what an unlock has left to do, for whoever makes the roots; nil to have it done here.
+  private let comeBack: (@MainActor () async -> Void)?
+  private var isSuspended = false
+  /// Whether an unlock was missed while suspended.
+  private var hasMissedUnlock = false
   private(set) var lastReport: RestorationReport?
   private var guarded: [RestorationCoordinator] = []
   private var isGuarding = false
+  /// Whether the windows that were open are known.
+  private var isListRead = false
   var extent: RestorationExtent {
     get { scenes.extent }
     set { scenes.extent = newValue }
   }
 
-  init(_ scenes: SceneSessions, makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?) {
+  init(
+    _ scenes: SceneSessions, didLaunch: @escaping @MainActor (RestorationError?) -> Void = { _ in },
+    comeBack: (@MainActor () async -> Void)? = nil,
+    makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?
+  ) {
     self.scenes = scenes
     self.makeRoot = makeRoot
+    self.didLaunch = didLaunch
+    self.comeBack = comeBack
   }
 
   var roots: [any RestorableController] { scenes.openCoordinators.compactMap(\.root) }
@@ -26,7 +41,21 @@
 
   /// Windows are made when the list says which there were.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
+    do throws(RestorationError) {
+      let report = try await restoreScenes()
+      didLaunch(nil)
+      return report
+    } catch {
+      didLaunch(error)
+      throw error
+    }
+  }
+
+  private func restoreScenes() async throws(RestorationError) -> RestorationReport {
+    scenes.beginRun()
+    isListRead = false
     try await scenes.load()
+    isListRead = true
     let reports = try await scenes.restoreOpenScenes { session in
       let root = makeRoot(session)
       if isGuarding, root != nil, let coordinator = try? scenes.coordinator(for: session.id) {
@@ -43,7 +72,30 @@
     return report
   }
 
+  func finishLateRestoration() async -> RestorationReport? {
+    if let comeBack {
+      await comeBack()
+      lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport
+      return lastReport
+    }
+    for coordinator in scenes.openCoordinators { await coordinator.finishLateRestoration() }
+    if !isListRead, (try? await scenes.load()) != nil {
+      isListRead = true
+      // Those that were opened meanwhile have their state.
+      let known = Set(scenes.openCoordinators.filter { $0.root != nil }.map(\.session))
+      _ = try? await scenes.restoreOpenScenes { known.contains($0.id) ? nil : makeRoot($0) }
+    }
+    lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport
+    return lastReport
+  }
+
+  func freeMemory() {
+    for coordinator in scenes.openCoordinators { coordinator.freeMemory() }
+  }
+
   func declineRestoring(into root: (any RestorableController)?) async {
+    scenes.beginRun()
+    didLaunch(nil)
     for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
   }
 
@@ -60,9 +112,9 @@
     guarded = []
   }
 
-  func announceEnd() {
-    for coordinator in scenes.openCoordinators { coordinator.announceEnd() }
-  }
+  func announceEnd() { scenes.announceEnd() }
+
+  func didEnd() { scenes.noteEnd() }
 
   /// Tries every scene, and throws the first failure.
   func deleteState() async throws(RestorationError) {
@@ -91,11 +143,20 @@
     if let failure { throw failure }
   }
 
+  func protectedDataDidBecomeAvailable() {
+    guard let comeBack else { return }
+    if isSuspended { hasMissedUnlock = true } else { Task { await comeBack() } }
+  }
+
   func suspend() {
+    isSuspended = true
     for coordinator in scenes.openCoordinators { coordinator.suspend() }
   }
 
   func wake() {
+    isSuspended = false
+    if hasMissedUnlock, let comeBack { Task { await comeBack() } }
+    hasMissedUnlock = false
     for coordinator in scenes.openCoordinators { coordinator.wake() }
   }
 }

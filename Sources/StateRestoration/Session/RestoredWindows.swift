@@ -1,3 +1,5 @@
+internal import DataProtection
+internal import FoundationEssentials
 public import Observation
 
 /// The windows of a program: those that were open come back, and each is preserved whenever it changes.
@@ -9,14 +11,19 @@ public import Observation
 /// }
 /// ```
 ///
-/// `RestorationSession.run` makes it. It is made of public parts: a program that outgrows it makes its own
-/// ``SceneSessions`` and ``RestorableApplication``, and finds the same state. The roots and their order can be observed.
+/// `RestorationSession.run` makes it. A program with a life cycle of its own makes it itself, with a
+/// ``RestorableApplication``, and finds the same state. ``roots``, ``sessions`` and their order can be observed.
+///
+/// Each window has an archive of its own. What is opened, closed and discarded at the same time waits for each other, in the
+/// order of the calls. Several processes may share the list of windows, each with windows of its own: one that another
+/// process has discarded goes, unless it is open here. While the device is locked the list can't be read, but what is opened,
+/// closed and discarded then is saved, sealed beside it, and joined when it is read the next time.
 @Observable @MainActor public final class RestoredWindows<Root: RestorableController> {
   /// The device that holds the state; it can be given a passcode, locked and unlocked.
   @ObservationIgnored public let device: ProtectedDevice
 
   /// The list of windows, with a coordinator for each.
-  @ObservationIgnored public let scenes: SceneSessions
+  @ObservationIgnored package let scenes: SceneSessions
 
   /// A window in use; another coordinator of its scene would need another root.
   private struct Window {
@@ -25,24 +32,55 @@ public import Observation
   }
 
   private var windows: [SceneSession.ID: Window] = [:]
-  @ObservationIgnored let delegate = SessionDelegate()
+  /// Why the launch could not restore the windows; nil when it has, and before it.
+  @ObservationIgnored private var launchFailure: RestorationError?
   @ObservationIgnored private let makeRoot: @MainActor (SceneSession) -> Root
-  @ObservationIgnored private var isListRead = false
+  @ObservationIgnored private let instances: RestorationSession.Instances
+  /// What only one process has at a time, if there is to be only one.
+  @ObservationIgnored private var claim: ArchiveStore?
   /// Why the last window that did not come back did not.
   @ObservationIgnored private var refusal: RestorationError?
   @ObservationIgnored private var comeback: Task<RestorationError?, Never>?
 
-  init(
-    _ device: ProtectedDevice, registry: RestorationRegistry, configuration: RestorationConfiguration,
-    makeRoot: @escaping @MainActor (SceneSession) -> Root
+  /// Makes the windows of a program with a life cycle of its own: give them to a ``RestorableApplication``, and launch it.
+  ///
+  /// - Parameters:
+  ///   - device: Where the state is kept.
+  ///   - delegate: Says whether to preserve and restore. It is held weakly: keep it yourself.
+  ///   - configuration: What the framework has to know of the program.
+  ///   - registry: The classes of objects that don't exist at launch, of all windows.
+  ///   - instances: Whether the user may start the program again while it runs.
+  ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
+  /// - Throws: `inUse` if another process has the windows and only one may; what keeps the device from giving the slot of the
+  ///   list.
+  public init(
+    device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
+    configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry(),
+    instances: RestorationSession.Instances = .one, makeRoot: @escaping @MainActor (SceneSession) -> Root
   ) throws(ProtectionError) {
     self.device = device
     self.makeRoot = makeRoot
+    self.instances = instances
+    if instances == .one { claim = try device.claim(of: configuration) }
     scenes = try SceneSessions(device: device, delegate: delegate, configuration: configuration, registry: registry)
-    delegate.makeRoot = { [weak self] in self?.beginWindow($0) }
-    delegate.onUnlock = { [weak self] in Task { await self?.comeBack() } }
     ExitGuard.add(self)
   }
+
+  /// The windows as a life cycle restores and preserves them.
+  func makeEngine() -> SceneEngine {
+    SceneEngine(
+      scenes, didLaunch: { [weak self] in self?.launchFailure = $0 },
+      comeBack: { [weak self] in _ = await self?.comeBack() },
+      makeRoot: { [weak self] in self?.beginWindow($0) })
+  }
+
+  /// All windows that are known, open and closed, most recently active first.
+  ///
+  /// What other processes of the program do with theirs is seen whenever the list is read or written.
+  public var sessions: [SceneSession] { scenes.sessions }
+
+  /// The window that was active last and is open; nil when none is.
+  public var frontmost: SceneSession? { scenes.frontmost }
 
   /// The roots of the open windows, the frontmost first.
   public var roots: [Root] { scenes.sessions.compactMap { self[$0.id] } }
@@ -57,9 +95,39 @@ public import Observation
   /// The reports of the open windows, with the reasons: of the launch, and after an unlock of that.
   public var reports: [SceneSession.ID: RestorationReport] { windows.compactMapValues(\.coordinator.lastReport) }
 
+  /// The windows that the user has closed last, the very last first, with the titles that they had.
+  ///
+  /// There are at most ``RestorationConfiguration/recentlyClosedLimit``, and none that was closed longer ago than
+  /// ``RestorationConfiguration/recentlyClosedAge``. The state of others is deleted with the next close or launch.
+  public var recentlyClosed: [SceneSession] { scenes.recentlyClosed }
+
+  /// Opens a window that was closed, with the state that it had.
+  ///
+  /// - Parameter id: One of ``recentlyClosed``; nil for the last one.
+  /// - Returns: The root; nil when there is no such window any more.
+  /// - Throws: What ``open(_:role:)`` throws.
+  @discardableResult
+  public func reopen(_ id: SceneSession.ID? = nil) async throws(RestorationError) -> Root? {
+    // Another process may have opened it.
+    if device.isProtectedDataAvailable { try await scenes.load() }
+    guard let session = recentlyClosed.first(where: { id == nil || $0.id == id }) else { return nil }
+    return try await open(session.id)
+  }
+
+  /// Opens a new window, whose name no window of any process has or had.
+  ///
+  /// - Parameter role: What kind of window it is.
+  /// - Returns: The root; the session that it was made for has the name.
+  @discardableResult
+  public func openNew(role: String = "") async throws(RestorationError) -> Root {
+    try await open(SceneSession.ID(UUID().uuidString), role: role)
+  }
+
   /// Opens a window, new or closed before, with the state that it had; or brings an open one to the front.
   ///
-  /// While the device is locked the window is empty, and gets its state at the unlock. If it throws, there is no window.
+  /// While the device is locked the window is empty, and gets its state at the unlock. If it throws, there is no window. One
+  /// that another process has throws an error whose cause is a `ProtectionError` with the code `inUse` and the number of that
+  /// process, which may be asked to bring it to the front.
   ///
   /// - Parameters:
   ///   - id: Which window; any name that the program likes.
@@ -84,14 +152,53 @@ public import Observation
     return root
   }
 
-  /// Preserves a window and closes it: the next launch does not open it, and ``open(_:role:)`` gives its state back.
+  /// Preserves a window and closes it: the next launch does not open it, and ``reopen(_:)`` gives its state back.
   ///
   /// Let its root go afterwards. If the window can't be preserved, this throws and it stays open. If only the list of
   /// windows can't be written, this throws and the window is closed; the next list that is written says so.
-  public func close(_ id: SceneSession.ID) async throws(RestorationError) {
+  ///
+  /// What is closed after ``announceEnd()`` is open at the next launch.
+  ///
+  /// - Parameters:
+  ///   - id: Which window.
+  ///   - title: What the user calls it, for ``recentlyClosed``.
+  public func close(_ id: SceneSession.ID, title: String = "") async throws(RestorationError) {
     defer { forgetClosed() }
-    try await scenes.close(id)
+    try await scenes.close(id, title: title)
   }
+
+  /// Forgets a window, open or closed, and deletes everything that was preserved for it, older generations included.
+  ///
+  /// The program's snapshot goes, too, as it may show the window. If this throws because the state can't be deleted, the window
+  /// stays, and is saved as before; otherwise its state is gone.
+  public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
+    defer { forgetClosed() }
+    try await scenes.discard(id)
+  }
+
+  /// Notes that a window came to the front.
+  public func activate(_ id: SceneSession.ID) async throws(RestorationError) { try await scenes.activate(id) }
+
+  /// Preserves all windows now, and returns when their state is on disk; one that fails keeps none of the others from it.
+  ///
+  /// Changes are preserved without it; call it where the program has to know that they are.
+  ///
+  /// - Returns: The outcomes by window, the most recent first.
+  /// - Throws: ``RestorationError``, the first one, when all windows were tried.
+  @discardableResult
+  public func preserve() async throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
+    try await scenes.preserveAll()
+  }
+
+  /// The coordinator of an open window, which settles conflicts and restores what was set aside; nil if the window is not open.
+  public func coordinator(of id: SceneSession.ID) -> RestorationCoordinator? {
+    self[id] == nil ? nil : windows[id]?.coordinator
+  }
+
+  /// The user quits: windows that are closed from now on are open at the next launch.
+  ///
+  /// Call it first in a Quit command after which the toolkit closes every window. A signal that ends the program needs no call.
+  public func announceEnd() { scenes.announceEnd() }
 
   /// Unlocks the device, and returns when every window has its state: those that were open, and those opened while locked.
   ///
@@ -104,10 +211,14 @@ public import Observation
   @discardableResult
   public func unlock(passcode text: String) async throws(ProtectionError) -> [SceneSession.ID: RestorationReport] {
     try await device.unlock(passcode: text)
-    if let failure = await comeBack() {
-      throw failure.cause as? ProtectionError ?? ProtectionError(.io, "\(failure)", cause: failure)
-    }
+    try await finishUnlock()
     return reports
+  }
+
+  /// Returns when every window has its state; throws what keeps one from being read.
+  func finishUnlock() async throws(ProtectionError) {
+    guard let failure = await comeBack() else { return }
+    throw failure.cause as? ProtectionError ?? ProtectionError(.io, "\(failure)", cause: failure)
   }
 
   // MARK: - Coming back
@@ -122,6 +233,8 @@ public import Observation
       coordinator.preservesAutomatically = .onChange(coalescedOver: RestorationSession.interval)
       return root
     } catch {
+      // The windows of other processes are theirs.
+      if instances == .several, error.isInUse { return nil }
       refusal = error
       scenes.configuration.log.log(.warning, "the window “\(session.id)” did not come back: \(error)")
       return nil
@@ -130,12 +243,10 @@ public import Observation
 
   /// Takes note of the launch; throws when nothing came back and an unlock would not help.
   func takeLaunch() async throws(RestorationError) {
-    if let failure = delegate.failure {
+    if let failure = launchFailure {
       guard (failure.cause as? ProtectionError)?.code == .locked else { throw failure }
       // Unlocked meanwhile.
       if device.isProtectedDataAvailable, let failure = await comeBack() { throw failure }
-    } else {
-      isListRead = true
     }
     if let refusal, windows.isEmpty { throw refusal }
   }
@@ -154,10 +265,10 @@ public import Observation
 
   private func comeBackNow() async -> RestorationError? {
     for window in windows.values { await window.coordinator.finishLateRestoration() }
-    guard !isListRead else { return nil }
+    guard launchFailure != nil else { return nil }
     do throws(RestorationError) {
       try await scenes.load()
-      isListRead = true
+      launchFailure = nil
       try await scenes.restoreOpenScenes { beginWindow($0) }
       return nil
     } catch {
@@ -175,11 +286,13 @@ public import Observation
       window.coordinator.preservesAutomatically = .never
       await window.coordinator.letGo()
     }
+    claim?.close()
+    claim = nil
   }
 }
 
 extension RestoredWindows: SavedAtExit {
-  func saveBeforeExit() {
-    for window in windows.values { window.coordinator.preserveBeforeExit(window.root) }
+  func saveNow(isEnd: Bool) {
+    for window in windows.values { window.coordinator.preserveBeforeExit(window.root, isEnd: isEnd) }
   }
 }

@@ -2,36 +2,30 @@
 @MainActor final class SessionDelegate: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
   /// The top of the hierarchy of a program with one.
   weak var rootController: (any RestorableController)?
-  /// Makes the root of a window that was open.
-  var makeRoot: (SceneSession) -> (any RestorableController)? = { _ in nil }
-  /// Called when protected data is available again.
-  var onUnlock: () -> Void = {}
-  /// Why the last restoring failed as a whole.
-  private(set) var failure: RestorationError?
-
-  func makeRoot(for session: SceneSession) -> (any RestorableController)? { makeRoot(session) }
 
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
 
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
-
-  func protectedDataDidBecomeAvailable() { onUnlock() }
-
-  func didFailToRestore(_ error: RestorationError) { failure = error }
 }
 
 extension RestorationCoordinator {
   /// Does what an unlock has left to do, and returns when the hierarchy has its state; at once if nothing is left.
   ///
-  /// It returns too when the state can't be read, or the program is suspended.
-  func finishLateRestoration() async {
+  /// Call it after the device's `unlock`, where the program has to know that its objects have their state: late restoring
+  /// begins by itself, a moment after the unlock.
+  ///
+  /// - Returns: The report of the last restoration: of the late one, if there was one. One that says `locked` still waits: the
+  ///   device is locked, the program is suspended, or its delegate has answered `wait`.
+  @discardableResult
+  public func finishLateRestoration() async -> RestorationReport? {
     // A restoration that was in progress at the unlock leaves the late one to a second look.
     for _ in 0..<2 {
       await endOperations()
-      guard standing == .locked else { return }
+      guard standing == .locked else { return lastReport }
       await followUnlock()
     }
     await endOperations()
+    return lastReport
   }
 
   /// Returns when the operations that were asked for before are over.

@@ -17,6 +17,8 @@ struct PreservationSession: Sendable {
   }
 
   let store: any PreservationStore
+  /// Called before anything is written that the next launch may restore.
+  var willWrite: @Sendable () -> Void = {}
   var table: Table
   private(set) var base = Base.unknown
   /// What the next whole generation takes the place of.
@@ -85,6 +87,18 @@ struct PreservationSession: Sendable {
     let written = try? write(context: table.writer.context, loader: loader, isCapture: false)
     table.owedFindings += written?.findings ?? []
     return written?.kind == .whole
+  }
+
+  /// Frees what can be read again.
+  ///
+  /// - Parameter readsAgain: Whether the archive itself can be: its keys survive locks. One whose keys don't has to be in
+  ///   memory, or what is edited after a lock could not be saved.
+  mutating func freeMemory(readsAgain: Bool) {
+    var source: RestorationArchive.Source?
+    if readsAgain, base == .opened, let continued, let state = try? store.open(.newest), state.generation == continued {
+      source = RestorationArchive.Source(byteCount: state.byteCount) { try state.read($0) }
+    }
+    table.writer.release(to: source)
   }
 
   /// Makes the next save a whole generation.
@@ -180,6 +194,7 @@ struct PreservationSession: Sendable {
       written = try write(context: context, loader: loader)
     } catch {
       announced.formUnion(batch.announced)
+      if let finding = nothingLost(by: error) { return saved(nil, findings + owed + [finding]) }
       throw error
     }
     let result = saved(written, findings + owed)
@@ -196,6 +211,14 @@ struct PreservationSession: Sendable {
       announcedBefore: announced,
       carriedOverNodes: isWaiting ? 0 : table.unheldCount, findings: findings, unencoded: table.unencoded,
       unplaced: Set(table.unplaced.keys), edited: table.changed.filter { table.isEdited($0) }, isWaiting: isWaiting)
+  }
+
+  /// Why a save had no room, if nothing is lost by that: nothing was there at the launch, and nothing was edited since.
+  private func nothingLost(by error: any Error) -> PreservationFinding? {
+    guard let error = error as? ProtectionError, error.isScarceRoom, base == .empty, continued == nil,
+      table.unencoded.isEmpty, !table.holders.values.contains(where: table.isEdited)
+    else { return nil }
+    return .failure("Nothing is preserved yet. \(error.message)")
   }
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.
@@ -240,6 +263,7 @@ struct PreservationSession: Sendable {
       return nil
     }
     if isCapture { try table.markUnheld() }
+    willWrite()
     let newest = table.writer.context.timeSaved
     table.writer.context = context
     // While the clock is behind the newest time seen, that is the time: what is saved now must not look old once it is right.

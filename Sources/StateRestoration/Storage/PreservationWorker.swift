@@ -18,22 +18,26 @@ actor PreservationWorker<State> {
     self.state = state
   }
 
-  /// Runs a body with the state, after everything that was asked for before.
-  func run<Value: Sendable, Failure: Error>(
+  /// Runs a body with the state, after everything that was asked for before; in a synchronous call the main thread waits.
+  @MainActor func run<Value: Sendable, Failure: Error>(
+    _ body: @Sendable (inout State) throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    guard Synchronous.isOn else { return try await runHere(body) }
+    return try runNow { (state) in Result { () throws(Failure) in try body(&state) } }.get()
+  }
+
+  private func runHere<Value: Sendable, Failure: Error>(
     _ body: @Sendable (inout State) throws(Failure) -> Value
   ) throws(Failure) -> Value {
     catchUp()
     return try body(&state)
   }
 
-  /// Runs a body after everything that was asked for before, and blocks until then: for the end of the process.
+  /// Runs a body after everything that was asked for before, and blocks until its end.
   nonisolated func runNow<Value: Sendable>(_ body: @Sendable (inout State) -> Value) -> Value {
-    executor.queue.sync {
-      assumeIsolated {
-        $0.catchUp()
-        return body(&$0.state)
-      }
-    }
+    // What was put off runs where it always does, and not on the thread that waits.
+    if later.withLock({ !$0.isEmpty }) { executor.queue.async { self.assumeIsolated { $0.catchUp() } } }
+    return executor.queue.sync { assumeIsolated { body(&$0.state) } }
   }
 
   /// Runs a body after everything that was asked for before, and does not wait for it.
