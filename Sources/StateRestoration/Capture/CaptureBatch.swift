@@ -106,7 +106,7 @@ struct CaptureBatch: Sendable {
     /// The row of its one value in the kind's column; nil when it has none.
     var row: Int?
     var priority = PreservationPriority.normal
-    var flags: RestorationArchive.NodeFlags = []
+    var flags = RestorationArchive.NodeFlags(rawValue: 0)
     /// The other values under their keys, in the order of encoding.
     var entries: [RestorationArchive.Entry] = []
     var model: ModelIdentifier?

@@ -20,6 +20,8 @@
   var unresolved: [Referrer] = []
   /// Records to which the places of the objects that they refer to are added at the end.
   var resolved: [Referrer] = []
+  /// Whether an object that was known before has another place now.
+  var hasPlacedAgain = false
   /// Whether nodes have come, moved or left, so that references to them lead elsewhere.
   var hasMoved = false
   /// Objects whose parents were asked again, as they call themselves something else.

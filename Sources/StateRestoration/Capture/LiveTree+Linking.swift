@@ -70,7 +70,7 @@ extension LiveTree {
       }
       result.append(node)
     }
-    if parent == nil {
+    if parent == nil, !former.isEmpty {
       let staying = Set(result.map(\.key))
       walk.orphans += former.filter { !staying.contains($0.key) }
     }
@@ -148,6 +148,7 @@ extension LiveTree {
   /// Tells where a node is now.
   func put(_ node: LiveNode, given: CaptureBatch.Given? = nil, isEdit: Bool = false) {
     node.lastPlaced = walk.number
+    if node.key < walk.firstNewKey { walk.hasPlacedAgain = true }
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     walk.batch.placements.append(
@@ -160,12 +161,7 @@ extension LiveTree {
   /// node never lies below itself on the way.
   func orderPlacements() {
     // New objects came in that order.
-    guard
-      walk.batch.placements.contains(where: { $0.key < walk.firstNewKey })
-        || !(walk.batch.releases.isEmpty && walk.batch.outgrown.isEmpty)
-    else {
-      return
-    }
+    guard walk.hasPlacedAgain || !(walk.batch.releases.isEmpty && walk.batch.outgrown.isEmpty) else { return }
     var last: [CaptureBatch.Key: (placement: CaptureBatch.Placement, depth: Int)] = [:]
     for placement in walk.batch.placements {
       guard let node = node(placement.key) else {

@@ -120,6 +120,7 @@ internal import RestorationArchive
     let givenCount = given.count
     walk = CaptureWalk(context: context, number: walk.number + 1, firstNewKey: nodes.count)
     walk.batch.isMeeting = isMeeting
+    if isMeeting { makeRoom(for: givenCount) }
     sendClasses()
     collect(scope)
     adopt(controllers)
@@ -204,6 +205,14 @@ internal import RestorationArchive
     hasApplication = false
     sentRevision = nil
     _ = changes.drain()
+  }
+
+  /// Makes room for objects that are about to be met, as there may be very many.
+  private func makeRoom(for count: Int) {
+    nodes.reserveCapacity(nodes.count + count)
+    byObject.reserveCapacity(byObject.count + count)
+    polled.reserveCapacity(polled.count + count)
+    walk.batch.placements.reserveCapacity(count)
   }
 
   /// The tracked node with a key; nil when it has left, or for the app-level state.
@@ -294,17 +303,23 @@ internal import RestorationArchive
   ) -> LiveNode {
     let key = nodes.count
     let type = ObjectIdentifier(type(of: object))
-    let subject = classes[type] ?? LiveClass(object, ClassPlan.plan(for: Swift.type(of: object)))
-    classes[type] = subject
+    let subject = subject(of: type, object)
     let node = LiveNode(key: key, object: object, subject: subject, identifier: identifier) { [changes] in
       changes.mark(key)
     }
     (node.kind, node.isByHand) = (kind, byHand)
     if subject.isScope, let access { (object as? RestorationScope)?.join(access) }
-    if let former = walk.left.removeValue(forKey: node.objectIdentity), former.object === object {
+    if !walk.left.isEmpty, let former = walk.left.removeValue(forKey: node.objectIdentity), former.object === object {
       (node.former, node.identity, node.lastRead) = (former.key, former.identity, former.lastRead)
     }
     return node
+  }
+
+  private func subject(of type: ObjectIdentifier, _ object: any RestorableObject) -> LiveClass {
+    if let known = classes[type] { return known }
+    let subject = LiveClass(object, ClassPlan.plan(for: Swift.type(of: object)))
+    classes[type] = subject
+    return subject
   }
 
   /// Has the values of a class's instances copied into the current batch.

@@ -199,7 +199,7 @@ extension RestorationCoordinator {
       return isReplaced
     }
     // The mark of the node that restoring died at is on disk before anything goes on; a save waits for the rest by itself.
-    guard crashNode != nil else { return worker.post { _ = begin(&$0) } }
+    guard crashNode != nil else { return worker.postpone { _ = begin(&$0) } }
     if await worker.run(begin) { await moveAttempt() }
   }
 

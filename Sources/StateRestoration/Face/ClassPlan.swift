@@ -72,6 +72,11 @@ import Observation
   /// The marked properties of an instance, the superclass's first; reflects only if the class may have some.
   func markedProperties(of object: any RestorableObject) -> [RestoredProperty] {
     if hasMarkedProperties == false { return [] }
+    // Reflecting is dear where a process has just begun. An instance has its properties, so that there would be some by now.
+    if !RestoredProperty.isUsed, !isObservable {
+      hasMarkedProperties = false
+      return []
+    }
     var levels: [[RestoredProperty]] = []
     var mirror: Mirror? = Mirror(reflecting: object)
     var isObserved = isObservable

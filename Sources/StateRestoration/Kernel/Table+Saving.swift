@@ -9,6 +9,7 @@ extension Table {
     if let classes = batch.classes { self.classes = classes }
     for key in batch.releases { letGo(key) }
     for key in batch.outgrown { try outgrow(key) }
+    if holders.isEmpty { makeRoom(for: batch.placements.count) }
     if !batch.placements.isEmpty { try place(Arrivals(batch)) }
     for key in batch.removals { try leave(key) }
     try leave(batch.leftGifts)
@@ -120,14 +121,18 @@ extension Table {
     try becomeAbsent(former)
   }
 
+  // Made once: a literal of another module's option set takes as long as comparing a small value.
+  private static let standing: RestorationArchive.NodeFlags = [.byHand, .view, .shared, .reserved]
+  private static let standingOrCarriedOver = standing.union(.carriedOver)
+  private static let rowMarks: RestorationArchive.NodeFlags = [.numbered, .closed]
+
   /// Records what is the row's, and not of the values: its object's role and priority, and that it has an object.
   private mutating func setStanding(
     _ attributes: RestorationArchive.Attributes, of row: NodeID
   ) throws(ArchiveError) {
     guard var stored = try writer.node(row)?.attributes else { return }
-    let standing: RestorationArchive.NodeFlags = [.byHand, .view, .shared, .reserved]
-    stored.flags.subtract(standing.union(.carriedOver))
-    stored.flags.formUnion(attributes.flags.intersection(standing))
+    stored.flags.subtract(Self.standingOrCarriedOver)
+    stored.flags.formUnion(attributes.flags.intersection(Self.standing))
     stored.savedAt = nil
     stored.role = attributes.role
     stored.priority = attributes.priority
@@ -194,10 +199,12 @@ extension Table {
     let record: NodeID
     if let own = holding.record {
       record = own
-      // Unedited as long as the values are the first ones.
-      var isSame = compared != nil && compared == holding.firstValues
-      if compared == nil { isSame = try writer.hasRecord(of: own, entries: entries) }
-      if isFirst(own), isSame { facts.flags.insert(.first) }
+      if isFirst(own) {
+        // Unedited as long as the values are the first ones.
+        let isSame =
+          if let compared { compared == holding.firstValues } else { try writer.hasRecord(of: own, entries: entries) }
+        if isSame { facts.flags.insert(.first) }
+      }
     } else {
       // It came by itself, and nobody knows whether the user wants that or what is stored.
       if holding.baseline == nil, !holding.place.isEdit { facts.flags.insert(.first) }
@@ -264,7 +271,7 @@ extension Table {
     guard let stored = try writer.node(row)?.attributes else { return }
     facts.classTag = stored.classTag
     facts.model = stored.model
-    facts.flags.formUnion(stored.flags.intersection([.numbered, .closed]))
+    facts.flags.formUnion(stored.flags.intersection(Self.rowMarks))
   }
 
   private mutating func noteSize(of record: NodeID, _ key: CaptureBatch.Key) {

@@ -141,6 +141,13 @@ struct Table: Sendable {
     if let row = holding.row { holders[row] = key }
   }
 
+  /// Makes room for objects that are about to be met, as there may be very many.
+  mutating func makeRoom(for count: Int) {
+    holdings.reserveCapacity(holdings.count + count)
+    holders.reserveCapacity(count)
+    writer.makeRoom(for: count)
+  }
+
   /// Changes what a live object has.
   mutating func update(_ key: CaptureBatch.Key, _ body: (inout Holding) -> Void) {
     guard var holding = holding(key) else { return }

@@ -146,9 +146,14 @@ extension RestoreTurn {
 
   /// Whether an instance of a class is one of the first, whose values are looked at for fields that the class does not know.
   private func isProbed(_ plan: ClassPlan) -> Bool {
-    let count = lookups.probedCounts[ObjectIdentifier(plan.type), default: 0]
-    guard count < 8 else { return false }
-    lookups.probedCounts[ObjectIdentifier(plan.type)] = count + 1
+    let type = ObjectIdentifier(plan.type)
+    if lookups.probedClass == type { return false }
+    let count = lookups.probedCounts[type, default: 0]
+    guard count < 8 else {
+      lookups.probedClass = type
+      return false
+    }
+    lookups.probedCounts[type] = count + 1
     return true
   }
 
