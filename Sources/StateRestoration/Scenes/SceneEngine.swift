@@ -19,6 +19,11 @@
 
   var roots: [any RestorableController] { scenes.openCoordinators.compactMap(\.root) }
 
+  /// Those of the windows, and the one of the whole program.
+  private var coordinators: [RestorationCoordinator] {
+    [scenes.program].compactMap(\.self) + scenes.openCoordinators
+  }
+
   var configuration: RestorationConfiguration { scenes.configuration }
 
   var snapshots: SnapshotKeeper? {
@@ -29,6 +34,16 @@
   /// Windows are made when the list says which there were.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
     isListRead = false
+    // First: windows are made as the program's settings say.
+    if let program = scenes.program, let root = program.root {
+      if isGuarding {
+        program.beginGuard()
+        guarded.append(program)
+      }
+      program.extent = scenes.extent
+      _ = try await program.restore(into: root)
+      await program.endTurn()
+    }
     try await scenes.load()
     isListRead = true
     let reports = try await scenes.restoreOpenScenes { session in
@@ -48,7 +63,7 @@
   }
 
   func finishLateRestoration() async -> RestorationReport? {
-    for coordinator in scenes.openCoordinators { await coordinator.finishLateRestoration() }
+    for coordinator in coordinators { await coordinator.finishLateRestoration() }
     if !isListRead, (try? await scenes.load()) != nil {
       isListRead = true
       // Those that were opened meanwhile have their state.
@@ -60,15 +75,18 @@
   }
 
   func freeMemory() {
-    for coordinator in scenes.openCoordinators { coordinator.freeMemory() }
+    for coordinator in coordinators { coordinator.freeMemory() }
   }
 
   func declineRestoring(into root: (any RestorableController)?) async {
-    for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
+    for coordinator in coordinators { await coordinator.declineRestoring(into: nil) }
   }
 
   func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome? {
+    var failure: RestorationError?
+    do throws(RestorationError) { _ = try await scenes.program?.preserve() } catch { failure = error }
     let outcomes = try await scenes.preserveAll().map(\.outcome)
+    if let failure { throw failure }
     return outcomes.first { if case .preserved = $0 { true } else { false } } ?? outcomes.first ?? .unchanged(nil)
   }
 
@@ -81,7 +99,7 @@
   }
 
   func announceEnd() {
-    for coordinator in scenes.openCoordinators { coordinator.announceEnd() }
+    for coordinator in coordinators { coordinator.announceEnd() }
   }
 
   /// Tries every scene, and throws the first failure.
@@ -108,14 +126,19 @@
         failure = failure ?? error
       }
     }
+    do throws(RestorationError) {
+      try await scenes.program?.discardForGood()
+    } catch {
+      failure = failure ?? error
+    }
     if let failure { throw failure }
   }
 
   func suspend() {
-    for coordinator in scenes.openCoordinators { coordinator.suspend() }
+    for coordinator in coordinators { coordinator.suspend() }
   }
 
   func wake() {
-    for coordinator in scenes.openCoordinators { coordinator.wake() }
+    for coordinator in coordinators { coordinator.wake() }
   }
 }

@@ -25,18 +25,25 @@
   /// So soon after a change the next one is saved.
   static let interval = Duration.milliseconds(250)
 
+  /// The application of a program that ``run(at:options:root:registry:configuration:delegate:answering:_:)`` runs; nil in a
+  /// session that was opened.
+  ///
+  /// For its life cycle, background tasks, handles of protected files, and the snapshot.
+  public internal(set) var application: RestorableApplication?
+
   let delegate = SessionDelegate()
   var isOpen = true
 
   /// Makes a session of a device that is open; nothing is restored yet.
   init(
     _ device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
-    configuration: RestorationConfiguration
+    configuration: RestorationConfiguration, delegate program: (any RestorationSessionDelegate)? = nil
   ) throws(ProtectionError) {
     self.device = device
     self.root = root
+    delegate.program = program
     coordinator = try RestorationCoordinator(
-      device: device, delegate: delegate, configuration: configuration, registry: registry)
+      device: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
     delegate.rootController = root
     coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
     ExitGuard.add(self)

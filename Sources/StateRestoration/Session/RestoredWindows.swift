@@ -26,6 +26,12 @@ public import Observation
 
   private var windows: [SceneSession.ID: Window] = [:]
   @ObservationIgnored let delegate = SessionDelegate()
+  /// What a delegate of the program's own answers for a window.
+  @ObservationIgnored private let answers: WindowDelegate?
+  /// Has nothing but the state of the whole program below it.
+  @ObservationIgnored private let programRoot = StoredGroup("program")
+  /// The application of the program: its life cycle, background tasks, handles of protected files, and the snapshot.
+  @ObservationIgnored public internal(set) var application: RestorableApplication?
   @ObservationIgnored private let makeRoot: @MainActor (SceneSession) -> Root
   @ObservationIgnored private var isListRead = false
   /// Why the last window that did not come back did not.
@@ -34,15 +40,47 @@ public import Observation
 
   init(
     _ device: ProtectedDevice, registry: RestorationRegistry, configuration: RestorationConfiguration,
-    makeRoot: @escaping @MainActor (SceneSession) -> Root
+    delegate program: (any RestorationSessionDelegate)? = nil, makeRoot: @escaping @MainActor (SceneSession) -> Root
   ) throws(ProtectionError) {
     self.device = device
     self.makeRoot = makeRoot
-    scenes = try SceneSessions(device: device, delegate: delegate, configuration: configuration, registry: registry)
+    delegate.program = program
+    let answers = program.map(WindowDelegate.init)
+    self.answers = answers
+    scenes = try SceneSessions(
+      device: device, delegate: answers ?? delegate, configuration: configuration, registry: registry)
     delegate.makeRoot = { [weak self] in self?.beginWindow($0) }
     delegate.onUnlock = { [weak self] in Task { await self?.comeBack() } }
+    if let program { try beginProgram(program, on: device, configuration) }
     ExitGuard.add(self)
   }
+
+  /// Keeps the state of the whole program once, beside all windows.
+  private func beginProgram(
+    _ program: any RestorationSessionDelegate, on device: ProtectedDevice, _ configuration: RestorationConfiguration
+  ) throws(ProtectionError) {
+    let coordinator: RestorationCoordinator
+    do throws(ProtectionError) {
+      coordinator = try RestorationCoordinator(
+        device: device, delegate: program, configuration: configuration, session: Self.programSession)
+    } catch  where error.code == .inUse {
+      // Another process of the program has it, with windows of its own.
+      return configuration.log.log(.warning, "the state of the whole program belongs to another process: \(error)")
+    }
+    coordinator.root = programRoot
+    coordinator.preservesAutomatically = .onChange(coalescedOver: RestorationSession.interval)
+    scenes.program = coordinator
+    // A change is noticed when a window is saved; nobody observes it.
+    answers?.onSave = { [weak coordinator] in coordinator?.invalidateApplicationState() }
+  }
+
+  /// The name under which the state of the whole program is kept: no window has it.
+  static var programSession: SceneSession.ID { "" }
+
+  /// Says that the state of the whole program has changed, which the delegate encodes: it is saved soon.
+  ///
+  /// Saving a window saves it too.
+  public func invalidateApplicationState() { scenes.program?.invalidateApplicationState() }
 
   /// The roots of the open windows, the frontmost first.
   public var roots: [Root] { scenes.sessions.compactMap { self[$0.id] } }
@@ -153,6 +191,7 @@ public import Observation
   }
 
   private func comeBackNow() async -> RestorationError? {
+    await scenes.program?.finishLateRestoration()
     for window in windows.values { await window.coordinator.finishLateRestoration() }
     guard !isListRead else { return nil }
     do throws(RestorationError) {
@@ -171,15 +210,16 @@ public import Observation
 
   /// Lets the state of all windows go, so that another session may have it; they stay open in the list.
   func letGo() async {
-    for window in windows.values {
-      window.coordinator.preservesAutomatically = .never
-      await window.coordinator.letGo()
+    for coordinator in windows.values.map(\.coordinator) + [scenes.program].compactMap(\.self) {
+      coordinator.preservesAutomatically = .never
+      await coordinator.letGo()
     }
   }
 }
 
 extension RestoredWindows: SavedAtExit {
   func saveBeforeExit() {
+    scenes.program?.preserveBeforeExit(programRoot)
     for window in windows.values { window.coordinator.preserveBeforeExit(window.root) }
   }
 }
