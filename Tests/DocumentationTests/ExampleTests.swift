@@ -39,7 +39,9 @@ struct ExampleTests {
     try await program.run([
       (nil, "* second: Shopping: two\n  first: Untitled: one"), ("close", "* first: Untitled: one"),
     ])
-    try await program.run([(nil, "* first: Untitled: one"), ("window second", "* second: Shopping: two")])
+    try await program.run([
+      (nil, "* first: Untitled: one"), ("reopen", "* second: Shopping: two"), ("reopen", "No window was closed."),
+    ])
   }
 
   @Test func `windows with a passcode come back at the unlock`() async throws {

@@ -17,18 +17,10 @@ final class Notes: DataSourceModelAssociation {
   var titles: [String] { texts.keys.sorted { isDescending ? $0 > $1 : $0 < $1 } }
 
   func modelIdentifier(forElementAt path: IndexPath, in list: ListController) -> ModelIdentifier? {
-    modelIdentifier(forElementAt: path)
-  }
-
-  func indexPath(forElementWithModelIdentifier note: ModelIdentifier, in list: ListController) -> IndexPath? {
-    indexPath(forElementWithModelIdentifier: note)
-  }
-
-  func modelIdentifier(forElementAt path: IndexPath) -> ModelIdentifier? {
     titles.indices.contains(path[1]) ? ModelIdentifier(titles[path[1]]) : nil
   }
 
-  func indexPath(forElementWithModelIdentifier note: ModelIdentifier) -> IndexPath? {
+  func indexPath(forElementWithModelIdentifier note: ModelIdentifier, in list: ListController) -> IndexPath? {
     titles.firstIndex(of: note.rawValue).map { [0, $0] }
   }
 }

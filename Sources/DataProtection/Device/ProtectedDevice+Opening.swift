@@ -25,6 +25,13 @@ extension ProtectedDevice {
   package static func open(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment
   ) async throws(ProtectionError) -> ProtectedDevice {
+    try openNow(at: location, options: options, environment: environment)
+  }
+
+  /// Opens a device on the calling thread, which waits for the disk.
+  package static func openNow(
+    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment = .system
+  ) throws(ProtectionError) -> ProtectedDevice {
     let directory = try DeviceDirectory.open(
       try location.path(variables: environment.variables), environment.fileSystem, options: options,
       isInHome: location.isInHome)

@@ -25,6 +25,9 @@ package import FoundationEssentials
   /// The program ends in order: a restoration that is still extended has not crashed.
   func announceEnd()
 
+  /// The program does not run any more, however it has ended.
+  func didEnd()
+
   /// Deletes everything that is preserved.
   func deleteState() async throws(RestorationError)
 
@@ -51,6 +54,11 @@ package import FoundationEssentials
 
   /// How much restoring brings back.
   var extent: RestorationExtent { get set }
+}
+
+extension ApplicationEngine {
+  /// Does nothing.
+  package func didEnd() {}
 }
 
 /// Where one snapshot is kept, sealed.

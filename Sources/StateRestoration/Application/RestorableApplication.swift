@@ -74,7 +74,10 @@ import FoundationEssentials
         self?.engine.freeMemory()
       case .memoryWarning: self?.engine.freeMemory()
       case .step(.enter(.inactive), .notRunning), .step(.enter(.inactive), .background): self?.wasSeen = true
-      case .step(.enter, .suspended): self?.engine.wake()
+      case .step(.enter(let next), .suspended):
+        self?.engine.wake()
+        if next == .notRunning { self?.engine.didEnd() }
+      case .step(.enter(.notRunning), _): self?.engine.didEnd()
       case .step(.willTerminate, _): self?.engine.announceEnd()
       case .step(.willFinishLaunching, _):
         self?.forgetRestoring()

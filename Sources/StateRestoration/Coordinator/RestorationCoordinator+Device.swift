@@ -38,12 +38,20 @@ extension RestorationCoordinator {
     }
   }
 
+  /// Lets the scene's archive go at once; see ``letGo()``.
+  func letGoNow() {
+    announceEnd()
+    standing = .discarded
+    worker.runNow { $0.store.close() }
+  }
+
   /// Follows the device's unlocks for as long as the coordinator lives.
   func observeUnlock(of device: ProtectedDevice) {
-    let notifications = device.protectedDataNotifications
-    unlock.observation = Task { [weak self] in
-      for await notification in notifications where notification == .protectedDataDidBecomeAvailable {
-        await self?.protectedDataDidBecomeAvailable()
+    unlock.observation = device.observeProtectedData { [turns, weak self] notification in
+      guard notification == .protectedDataDidBecomeAvailable else { return }
+      turns.perform {
+        self?.unlock.count += 1
+        self?.beginFollowingUnlock()
       }
     }
   }

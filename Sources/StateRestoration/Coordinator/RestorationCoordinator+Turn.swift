@@ -217,16 +217,25 @@ extension RestorationCoordinator {
     if !hasAnnouncedEnd { attempt?.end() }
   }
 
-  /// Has late objects guarded by the generation that a save has put in the place of the restored one.
+  /// Whether objects may come late, so that a new generation has to guard them.
+  var needsAttempt: Bool {
+    restored != nil && (restored?.hasUnclaimed == true || isRestorationExtended) && !hasAnnouncedEnd
+  }
+
+  /// Has late objects guarded by the generation that is on disk in the place of the restored one.
   func moveAttempt() async {
-    guard restored != nil, restored?.hasUnclaimed == true || isRestorationExtended, !hasAnnouncedEnd else { return }
+    guard needsAttempt else { return }
     let isOpen = isRestorationExtended
-    let moved: (any RestorationAttempting)? = await worker.run { session in
-      guard let state = try? session.store.open(.newest) else { return nil }
-      let moved = try? session.store.beginAttempt(at: state, isRequest: false)
-      if !isOpen { moved?.end() }
-      return moved
+    if let moved = await worker.run({ $0.moveAttempt(isOpen: isOpen) }) { adopt(moved, wasOpen: isOpen) }
+  }
+
+  /// Goes on with a mark that the worker has made, as it would be if it had been made now.
+  func adopt(_ moved: any RestorationAttempting, wasOpen: Bool) {
+    attempt = moved
+    if hasAnnouncedEnd {
+      moved.pause()
+    } else if wasOpen != isRestorationExtended {
+      if wasOpen { moved.end() } else { moved.note(node: nil) }
     }
-    if let moved { attempt = moved }
   }
 }

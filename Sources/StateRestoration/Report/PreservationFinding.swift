@@ -55,7 +55,8 @@ extension PreservationFinding: CustomStringConvertible {
   public var description: String {
     switch self {
     case .duplicateIdentifier(let path, let kept, let refused):
-      "\(path): two owners, \(kept) is preserved and \(refused) is not; give one of them another identifier"
+      "\(path): two owners, \(kept) is preserved and \(refused) is not; give one of them another identifier, on a stack "
+        + "with NavigationController.identifier(forPushing:)"
     case .listedTwice(let path, let other):
       "\(path): a child of \(other), too, where it is not preserved; list it in one place"
     case .notHeld(let path):

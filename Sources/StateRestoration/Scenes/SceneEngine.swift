@@ -33,6 +33,7 @@
 
   /// Windows are made when the list says which there were.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
+    scenes.beginRun()
     isListRead = false
     // First: windows are made as the program's settings say.
     if let program = scenes.program, let root = program.root {
@@ -41,8 +42,12 @@
         guarded.append(program)
       }
       program.extent = scenes.extent
-      _ = try await program.restore(into: root)
-      await program.endTurn()
+      do throws(RestorationError) {
+        _ = try await program.restore(into: root)
+        await program.endTurn()
+      } catch {
+        configuration.log.log(.warning, "the state of the whole program did not come back: \(error)")
+      }
     }
     try await scenes.load()
     isListRead = true
@@ -79,6 +84,7 @@
   }
 
   func declineRestoring(into root: (any RestorableController)?) async {
+    scenes.beginRun()
     for coordinator in coordinators { await coordinator.declineRestoring(into: nil) }
   }
 
@@ -99,8 +105,11 @@
   }
 
   func announceEnd() {
-    for coordinator in coordinators { coordinator.announceEnd() }
+    scenes.program?.announceEnd()
+    scenes.announceEnd()
   }
+
+  func didEnd() { scenes.noteEnd() }
 
   /// Tries every scene, and throws the first failure.
   func deleteState() async throws(RestorationError) {

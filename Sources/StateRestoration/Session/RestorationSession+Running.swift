@@ -14,17 +14,24 @@ extension RestorationSession {
   ///   - registry: The classes of objects that don't exist at launch.
   ///   - configuration: What the framework has to know of the program.
   ///   - delegate: What the program does beside its hierarchy: consent, state of its own, callbacks, snapshots, its end.
+  ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
+  ///     error `inUse`, with the number of the first one's process.
   ///   - signals: The signals that are answered: Ctrl-C, `kill` and a closed terminal end the program after a save, Ctrl-Z
-  ///     stops it after one. Those left out do what they did.
+  ///     stops it after one. Those left out do what they did. A second run in a process leaves them to the first.
   ///   - body: The program.
   public static func run<Result>(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), root: any RestorableController,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    delegate: (any RestorationSessionDelegate)? = nil,
+    delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
     answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let device = try await ProtectedDevice.open(at: location, options: options)
+    if instances == .several {
+      return try await runInstance(
+        on: device, root: root, registry: registry, configuration: configuration, delegate: delegate,
+        answering: signals, body)
+    }
     return try await run(
       on: device, root: root, registry: registry, configuration: configuration, delegate: delegate, answering: signals,
       body)
@@ -41,7 +48,9 @@ extension RestorationSession {
     let application = try RestorableApplication(
       device: device, coordinator: session.coordinator, delegate: session.delegate)
     session.application = application
-    return try await drive(application, answering: signals, telling: session.delegate) {
+    return try await drive(
+      application, answering: signals, in: configuration.mainLoop, telling: session.delegate
+    ) {
       try await body(session)
     } lettingGo: {
       await session.letGo()
@@ -50,9 +59,10 @@ extension RestorationSession {
 
   /// Runs a program with several windows: those that were open come back, and each is preserved whenever it changes.
   ///
-  /// Like ``run(at:options:root:registry:configuration:delegate:answering:_:)``, with a root for each window. While the device is
+  /// Like ``run(at:options:root:registry:configuration:delegate:instances:answering:_:)``, with a root for each window. While the
+  /// device is
   /// locked no window comes; ``RestoredWindows/unlock(passcode:)`` brings them. It also throws the ``RestorationError`` that
-  /// keeps the list of windows, or every window, from being read: the disk fails, another process has them.
+  /// keeps the list of windows, or every window, from being read: the disk fails.
   ///
   /// - Parameters:
   ///   - location: Where the state is kept.
@@ -61,19 +71,22 @@ extension RestorationSession {
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
   ///   - configuration: What the framework has to know of the program.
   ///   - delegate: What the program does beside its hierarchy: consent, state of its own, callbacks, snapshots, its end.
+  ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
+  ///     error `inUse`, with the number of the first one's process; with `.several` it gets the windows that nobody has.
   ///   - signals: The signals that are answered.
   ///   - body: The program.
   public static func run<Root: RestorableController, Result>(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(),
     windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    delegate: (any RestorationSessionDelegate)? = nil,
+    delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
     answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
     let device = try await ProtectedDevice.open(at: location, options: options)
     return try await run(
       on: device, windows: makeRoot, registry: registry, configuration: configuration, delegate: delegate,
+      instances: instances,
       answering: signals, body)
   }
 
@@ -81,14 +94,18 @@ extension RestorationSession {
   package static func run<Root: RestorableController, Result>(
     on device: ProtectedDevice, windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    delegate: (any RestorationSessionDelegate)? = nil,
-    answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
+    delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
+    answering signals: Set<LifecycleSignal> = [],
+    _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
     let windows = try RestoredWindows(
-      device, registry: registry, configuration: configuration, delegate: delegate, makeRoot: makeRoot)
+      device, registry: registry, configuration: configuration, delegate: delegate, instances: instances,
+      makeRoot: makeRoot)
     let application = try RestorableApplication(device: device, scenes: windows.scenes, delegate: windows.delegate)
     windows.application = application
-    return try await drive(application, answering: signals, telling: windows.delegate) {
+    return try await drive(
+      application, answering: signals, in: configuration.mainLoop, telling: windows.delegate
+    ) {
       do throws(RestorationError) {
         try await windows.takeLaunch()
       } catch {
@@ -102,21 +119,19 @@ extension RestorationSession {
 
   /// Launches an application, runs a body, ends the application, and lets the state go however the body ended.
   static func drive<Result>(
-    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, telling delegate: SessionDelegate,
+    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, in mainLoop: MainLoop? = nil,
+    telling delegate: SessionDelegate,
     _ body: @MainActor () async throws -> Result, lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {
     defer { delegate.end(by: nil) }
     try await application.launch()
     #if canImport(Glibc)
-    let driver =
-      signals.isEmpty
-      ? nil
-      : SignalDriver(signals: signals) { signal in
-        delegate.end(by: signal)
-        SignalDriver.endProcess(by: signal)
-      }
-    driver?.start(driving: application.lifecycle)
-    defer { driver?.stop() }
+    let driver = SignalDriver(signals: signals, mainLoop: mainLoop) { signal in
+      delegate.end(by: signal)
+      SignalDriver.endProcess(by: signal)
+    }
+    if !signals.isEmpty { driver.startIfFree(driving: application.lifecycle) }
+    defer { driver.stop() }
     #endif
     let result: Result
     do {

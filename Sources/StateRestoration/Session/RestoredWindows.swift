@@ -1,3 +1,5 @@
+internal import DataProtection
+internal import FoundationEssentials
 public import Observation
 
 /// The windows of a program: those that were open come back, and each is preserved whenever it changes.
@@ -33,6 +35,9 @@ public import Observation
   /// The application of the program: its life cycle, background tasks, handles of protected files, and the snapshot.
   @ObservationIgnored public internal(set) var application: RestorableApplication?
   @ObservationIgnored private let makeRoot: @MainActor (SceneSession) -> Root
+  @ObservationIgnored private let instances: RestorationSession.Instances
+  /// What only one process has at a time, if there is to be only one.
+  @ObservationIgnored private var claim: ArchiveStore?
   @ObservationIgnored private var isListRead = false
   /// Why the last window that did not come back did not.
   @ObservationIgnored private var refusal: RestorationError?
@@ -40,13 +45,16 @@ public import Observation
 
   init(
     _ device: ProtectedDevice, registry: RestorationRegistry, configuration: RestorationConfiguration,
-    delegate program: (any RestorationSessionDelegate)? = nil, makeRoot: @escaping @MainActor (SceneSession) -> Root
+    delegate program: (any RestorationSessionDelegate)? = nil, instances: RestorationSession.Instances = .one,
+    makeRoot: @escaping @MainActor (SceneSession) -> Root
   ) throws(ProtectionError) {
     self.device = device
     self.makeRoot = makeRoot
+    self.instances = instances
     delegate.program = program
     let answers = program.map(WindowDelegate.init)
     self.answers = answers
+    if instances == .one { claim = try device.claim(of: configuration) }
     scenes = try SceneSessions(
       device: device, delegate: answers ?? delegate, configuration: configuration, registry: registry)
     delegate.makeRoot = { [weak self] in self?.beginWindow($0) }
@@ -95,9 +103,36 @@ public import Observation
   /// The reports of the open windows, with the reasons: of the launch, and after an unlock of that.
   public var reports: [SceneSession.ID: RestorationReport] { windows.compactMapValues(\.coordinator.lastReport) }
 
+  /// The windows that the user has closed last, the very last first, with their titles; see ``SceneSessions/recentlyClosed``.
+  public var recentlyClosed: [SceneSession] { scenes.recentlyClosed }
+
+  /// Opens a window that was closed, with the state that it had.
+  ///
+  /// - Parameter id: One of ``recentlyClosed``; nil for the last one.
+  /// - Returns: The root; nil when there is no such window any more.
+  /// - Throws: What ``open(_:role:)`` throws.
+  @discardableResult
+  public func reopen(_ id: SceneSession.ID? = nil) async throws(RestorationError) -> Root? {
+    // Another process may have opened it.
+    if device.isProtectedDataAvailable { try await scenes.load() }
+    guard let session = recentlyClosed.first(where: { id == nil || $0.id == id }) else { return nil }
+    return try await open(session.id)
+  }
+
+  /// Opens a new window, whose name no window of any process has or had.
+  ///
+  /// - Parameter role: What kind of window it is.
+  /// - Returns: The root; the session that it was made for has the name.
+  @discardableResult
+  public func openNew(role: String = "") async throws(RestorationError) -> Root {
+    try await open(SceneSession.ID(UUID().uuidString), role: role)
+  }
+
   /// Opens a window, new or closed before, with the state that it had; or brings an open one to the front.
   ///
-  /// While the device is locked the window is empty, and gets its state at the unlock. If it throws, there is no window.
+  /// While the device is locked the window is empty, and gets its state at the unlock. If it throws, there is no window. One
+  /// that another process has throws an error whose cause is a `ProtectionError` with the code `inUse` and the number of that
+  /// process, which may be asked to bring it to the front.
   ///
   /// - Parameters:
   ///   - id: Which window; any name that the program likes.
@@ -122,14 +157,25 @@ public import Observation
     return root
   }
 
-  /// Preserves a window and closes it: the next launch does not open it, and ``open(_:role:)`` gives its state back.
+  /// Preserves a window and closes it: the next launch does not open it, and ``reopen(_:)`` gives its state back.
   ///
   /// Let its root go afterwards. If the window can't be preserved, this throws and it stays open. If only the list of
   /// windows can't be written, this throws and the window is closed; the next list that is written says so.
-  public func close(_ id: SceneSession.ID) async throws(RestorationError) {
+  ///
+  /// What is closed after ``announceEnd()`` is open at the next launch.
+  ///
+  /// - Parameters:
+  ///   - id: Which window.
+  ///   - title: What the user calls it, for ``recentlyClosed``.
+  public func close(_ id: SceneSession.ID, title: String = "") async throws(RestorationError) {
     defer { forgetClosed() }
-    try await scenes.close(id)
+    try await scenes.close(id, title: title)
   }
+
+  /// The user quits: windows that are closed from now on are open at the next launch.
+  ///
+  /// Call it first in a Quit command after which the toolkit closes every window. A signal that ends the program needs no call.
+  public func announceEnd() { scenes.announceEnd() }
 
   /// Unlocks the device, and returns when every window has its state: those that were open, and those opened while locked.
   ///
@@ -142,10 +188,14 @@ public import Observation
   @discardableResult
   public func unlock(passcode text: String) async throws(ProtectionError) -> [SceneSession.ID: RestorationReport] {
     try await device.unlock(passcode: text)
-    if let failure = await comeBack() {
-      throw failure.cause as? ProtectionError ?? ProtectionError(.io, "\(failure)", cause: failure)
-    }
+    try await finishUnlock()
     return reports
+  }
+
+  /// Returns when every window has its state; throws what keeps one from being read.
+  func finishUnlock() async throws(ProtectionError) {
+    guard let failure = await comeBack() else { return }
+    throw failure.cause as? ProtectionError ?? ProtectionError(.io, "\(failure)", cause: failure)
   }
 
   // MARK: - Coming back
@@ -160,6 +210,8 @@ public import Observation
       coordinator.preservesAutomatically = .onChange(coalescedOver: RestorationSession.interval)
       return root
     } catch {
+      // The windows of other processes are theirs.
+      if instances == .several, error.isInUse { return nil }
       refusal = error
       scenes.configuration.log.log(.warning, "the window “\(session.id)” did not come back: \(error)")
       return nil
@@ -214,12 +266,14 @@ public import Observation
       coordinator.preservesAutomatically = .never
       await coordinator.letGo()
     }
+    claim?.close()
+    claim = nil
   }
 }
 
 extension RestoredWindows: SavedAtExit {
-  func saveBeforeExit() {
-    scenes.program?.preserveBeforeExit(programRoot)
-    for window in windows.values { window.coordinator.preserveBeforeExit(window.root) }
+  func saveNow(isEnd: Bool) {
+    scenes.program?.preserveBeforeExit(programRoot, isEnd: isEnd)
+    for window in windows.values { window.coordinator.preserveBeforeExit(window.root, isEnd: isEnd) }
   }
 }

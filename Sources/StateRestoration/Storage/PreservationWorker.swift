@@ -15,14 +15,21 @@ actor PreservationWorker<State> {
     self.state = state
   }
 
-  /// Runs a body with the state, after everything that was asked for before.
-  func run<Value: Sendable, Failure: Error>(
+  /// Runs a body with the state, after everything that was asked for before; in a synchronous call the main thread waits.
+  @MainActor func run<Value: Sendable, Failure: Error>(
+    _ body: @Sendable (inout State) throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    guard Synchronous.isOn else { return try await runHere(body) }
+    return try runNow { (state) in Result { () throws(Failure) in try body(&state) } }.get()
+  }
+
+  private func runHere<Value: Sendable, Failure: Error>(
     _ body: @Sendable (inout State) throws(Failure) -> Value
   ) throws(Failure) -> Value {
     try body(&state)
   }
 
-  /// Runs a body after everything that was asked for before, and blocks until then: for the end of the process.
+  /// Runs a body after everything that was asked for before, and blocks until its end.
   nonisolated func runNow<Value: Sendable>(_ body: @Sendable (inout State) -> Value) -> Value {
     executor.queue.sync { assumeIsolated { body(&$0.state) } }
   }

@@ -36,6 +36,42 @@ import Testing
   }
   // snippet end
 
+  // snippet: RecentlyClosed
+  @MainActor func drawMenu(of windows: RestoredWindows<Page>) {
+    for session in windows.recentlyClosed { print("Reopen “\(session.title)”") }
+  }
+  // snippet end
+
+  // snippet: Quitting
+  @MainActor func quit(_ windows: RestoredWindows<Page>, closeAll: () async throws -> Void) async throws {
+    windows.announceEnd()
+    try await closeAll()  // the toolkit closes each window, and each calls windows.close
+  }
+  // snippet end
+
+  // snippet: AlreadyRunning
+  @MainActor func runOnce(_ main: @MainActor (RestoredWindows<Page>) async throws -> Void) async throws {
+    do {
+      try await RestorationSession.run(
+        at: .applicationState("com.example.pages"), windows: { Page($0.id) }, main)
+    } catch let error as ProtectionError where error.code == .inUse {
+      guard let process = error.processIdentifier else { throw error }
+      kill(process, SIGUSR1)  // the first process brings its window to the front
+    }
+  }
+  // snippet end
+
+  // snippet: SeveralInstances
+  @MainActor func runAgain(_ main: @MainActor (RestoredWindows<Page>) async throws -> Void) async throws {
+    try await RestorationSession.run(
+      at: .applicationState("com.example.pages"), windows: { Page($0.id) }, instances: .several
+    ) { windows in
+      if windows.roots.isEmpty { try await windows.openNew() }
+      try await main(windows)
+    }
+  }
+  // snippet end
+
   // snippet: Book
   @Observable final class Book: ContainerController {
     private(set) var pages: [any RestorableController] = []

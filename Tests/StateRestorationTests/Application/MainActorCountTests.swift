@@ -26,7 +26,11 @@ import Testing
       // The main queue's jobs, which the main actor's are, may run on any thread.
       let isMain = DispatchQueue.getSpecific(key: Self.mainQueue) != nil
       counts.withLock { counts in
-        if isMain { counts.main["\(what)\(operation.map { ": \($0)" } ?? "")", default: 0] += 1 } else { counts.elsewhere[what, default: 0] += 1 }
+        if isMain {
+          counts.main["\(what)\(operation.map { ": \($0)" } ?? "")", default: 0] += 1
+        } else {
+          counts.elsewhere[what, default: 0] += 1
+        }
       }
     }
 

@@ -14,13 +14,15 @@ import Glibc
   typealias Windows = RestoredWindows<StoredValue<String>>
 
   private func run<Result>(
-    _ device: SimulatedDevice, log: MemoryLog = MemoryLog(), _ body: @MainActor (Windows) async throws -> Result
+    _ device: SimulatedDevice, log: MemoryLog = MemoryLog(), instances: RestorationSession.Instances = .one,
+    _ body: @MainActor (Windows) async throws -> Result
   ) async throws -> Result {
     let process = try await device.startProcess()
     var configuration = RestorationConfiguration()
     configuration.log = log
     return try await RestorationSession.run(
-      on: process.device, windows: { _ in StoredValue("text", "") }, configuration: configuration, body)
+      on: process.device, windows: { _ in StoredValue("text", "") }, configuration: configuration,
+      instances: instances, body)
   }
 
   /// A device whose program had two windows open, the second in front; restarted, and locked if it has a passcode.
@@ -70,6 +72,46 @@ import Glibc
       try await windows.scenes.discard("second")
       let discarded = try await windows.open("second")
       #expect(discarded.value == "")
+    }
+  }
+
+  @Test func `a window that was closed is reopened with its state, the last one first`() async throws {
+    let device = try await deviceWithTwoWindows()
+    try await run(device) { windows in
+      #expect(try await windows.reopen() == nil)
+      try await windows.close("first", title: "One")
+      try await windows.close("second", title: "Two")
+    }
+    device.reboot()
+    try await run(device) { windows in
+      #expect(windows.roots.isEmpty)
+      #expect(windows.recentlyClosed.map(\.title) == ["Two", "One"])
+      let last = try await windows.reopen()
+      #expect(last?.value == "two")
+      #expect(try await windows.reopen("second") == nil)
+      let first = try await windows.reopen("first")
+      #expect(first?.value == "one" && windows.recentlyClosed.isEmpty)
+    }
+  }
+
+  @Test func `windows that a toolkit closes after the end was announced are open at the next launch`() async throws {
+    let device = try await deviceWithTwoWindows()
+    try await run(device) { windows in
+      windows["first"]?.value = "last"
+      windows.announceEnd()
+      for id in ["first", "second"] as [SceneSession.ID] { try await windows.close(id, title: "title") }
+      #expect(windows.roots.isEmpty && windows.recentlyClosed.isEmpty)
+    }
+    device.reboot()
+    try await run(device) { #expect($0.roots.map(\.value) == ["two", "last"]) }
+  }
+
+  @Test func `a new window has a name of its own`() async throws {
+    let device = try await deviceWithTwoWindows()
+    try await run(device) { windows in
+      for text in ["three", "four"] { try await windows.openNew(role: "note").value = text }
+      #expect(windows.roots.map(\.value) == ["four", "three", "two", "one"])
+      #expect(windows.scenes.sessions.map(\.role) == ["note", "note", "", ""])
     }
   }
 
@@ -189,15 +231,78 @@ import Glibc
 
   // MARK: - Failures
 
-  @Test func `a second program that finds every window in use is refused`() async throws {
+  @Test(arguments: [false, true])
+  func `the second process of a program is refused, whatever windows the first has`(hasWindows: Bool) async throws {
     let device = try await deviceWithTwoWindows()
     try await run(device) { windows in
+      if !hasWindows { for id in ["first", "second"] as [SceneSession.ID] { try await windows.close(id) } }
       let log = MemoryLog()
       await #expect { try await run(device, log: log) { _ in } } throws: { error in
         (error as? ProtectionError)?.code == .inUse
       }
-      #expect(log.lines.count { $0.contains("did not come back") } == 2)
-      #expect(windows.roots.map(\.value) == ["two", "one"])
+      #expect(log.lines.isEmpty)
+      #expect(windows.roots.map(\.value) == (hasWindows ? ["two", "one"] : []))
+    }
+    // Who comes after it is not.
+    try await run(device) { #expect($0.roots.count == (hasWindows ? 2 : 0)) }
+  }
+
+  @Test func `a window in use by a program of other parts does not keep the others from coming back`() async throws {
+    let device = try await deviceWithTwoWindows()
+    let program = try ScenesOfAnApplicationTests.Program(try await device.startProcess().device)
+    try await program.scenes.load()
+    let coordinator = try program.scenes.coordinator(for: "first")
+    let log = MemoryLog()
+    try await run(device, log: log) { #expect($0.roots.map(\.value) == ["two"]) }
+    #expect(log.lines.count { $0.contains("did not come back") } == 1)
+    await coordinator.letGo()
+  }
+
+  // MARK: - A lock screen
+
+  @Test func `a lock screen asks until the passcode is right, and is told what was wrong and how long to wait`()
+    async throws
+  {
+    let device = try await deviceWithTwoWindows(passcode: "1234")
+    try await run(device) { windows in
+      var prompts: [RestorationSession.PasscodePrompt] = []
+      let isUnlocked = try await windows.unlock { prompt in
+        prompts.append(prompt)
+        if prompts.count == 1 { return "" }
+        // Wrong until there is a delay, then right and too soon, then right.
+        guard prompt.delay > .zero else { return "wrong \(prompts.count)" }
+        if prompts.dropLast().last?.delay != .zero { await device.advance(by: prompt.delay) }
+        return "1234"
+      }
+      #expect(isUnlocked && windows.roots.map(\.value) == ["two", "one"])
+      #expect(prompts.map(\.isAfterWrongPasscode) == [false] + prompts.dropFirst().map { _ in true })
+      #expect(prompts[0].description == "" && prompts[1].description == "Not right. ")
+      #expect(prompts.count > 4 && prompts.suffix(3).map { $0.delay > .zero } == [false, true, true])
+      #expect(prompts.last?.description.hasPrefix("Not right. Wait ") == true)
+      // Nobody is asked twice.
+      let again = try await windows.unlock { _ in nil }
+      #expect(again)
+      // While a lock has a grace period the user sees nothing either.
+      windows.device.lock(gracePeriod: .seconds(3600))
+      #expect(windows.device.isProtectedDataAvailable)
+      let withoutAnswer = try await windows.unlock { _ in nil }
+      let withAnswer = try await windows.unlock { _ in "1234" }
+      #expect(!withoutAnswer && withAnswer)
+    }
+  }
+
+  @Test func `a lock screen that is given up leaves the windows locked, and so does one that throws`() async throws {
+    let device = try await deviceWithTwoWindows(passcode: "1234")
+    try await run(device) { windows in
+      let isUnlocked = try await windows.unlock { _ in nil }
+      #expect(!isUnlocked && windows.roots.isEmpty)
+      await #expect(throws: CancellationError.self) { try await windows.unlock { _ in throw CancellationError() } }
+      // Unlocked by other means meanwhile.
+      let isUnlockedElsewhere = try await windows.unlock { _ in
+        try await windows.device.unlock(passcode: "1234")
+        return nil
+      }
+      #expect(isUnlockedElsewhere && windows.roots.count == 2)
     }
   }
 
