@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 extern int fallocate(int descriptor, int mode, off_t offset, off_t length);
@@ -23,9 +22,6 @@ extern int renameat2(
     int old_directory, const char *old_name, int new_directory, const char *new_name, unsigned int flags);
 
 // From the kernel's stable interface (asm-generic/fcntl.h, linux/fcntl.h, linux/fs.h); glibc hides them likewise.
-#ifndef O_TMPFILE
-#define O_TMPFILE (020000000 | O_DIRECTORY)
-#endif
 #ifndef O_PATH
 #define O_PATH 010000000
 #endif
@@ -76,15 +72,6 @@ static inline int csystem_fstat(int descriptor, struct stat *result) {
   return fstat(descriptor, result);
 }
 
-static inline ssize_t csystem_fgetxattr(int descriptor, const char *name, void *value, size_t size) {
-  return fgetxattr(descriptor, name, value, size);
-}
-
-static inline int csystem_fsetxattr(
-    int descriptor, const char *name, const void *value, size_t size, int flags) {
-  return fsetxattr(descriptor, name, value, size, flags);
-}
-
 // The magic number of the file system that holds the descriptor, or -1 with errno.
 static inline long csystem_file_system_magic(int descriptor) {
   struct statfs result;
@@ -107,7 +94,6 @@ __attribute__((noinline)) static void csystem_wipe_traces(void) {
 }
 
 enum {
-  csystem_O_TMPFILE = O_TMPFILE,
   csystem_O_NOFOLLOW = O_NOFOLLOW,
   csystem_O_DIRECTORY = O_DIRECTORY,
   csystem_O_PATH = O_PATH,

@@ -19,7 +19,7 @@ package final class CountingFileSystem: FileSystem {
     package var syncs: Int { self[.synchronize] + self[.synchronizeData] }
 
     /// The files and directories that were opened by name.
-    package var opens: Int { self[.openFile] + self[.openDirectory] + self[.openTemporary] }
+    package var opens: Int { self[.openFile] + self[.openDirectory] }
 
     /// The system calls that Linux makes of these calls.
     ///
@@ -78,18 +78,6 @@ package final class CountingFileSystem: FileSystem {
     return try base.openFile(name, in: directory, options)
   }
 
-  package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    count(.openTemporary)
-    return try base.openTemporary(in: directory)
-  }
-
-  package func link(
-    _ descriptor: Descriptor, as name: String, in directory: Descriptor
-  ) throws(FileSystemError) {
-    count(.link)
-    try base.link(descriptor, as: name, in: directory)
-  }
-
   package func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
   ) throws(FileSystemError) {
@@ -133,11 +121,6 @@ package final class CountingFileSystem: FileSystem {
     try base.allocate(descriptor, length: length)
   }
 
-  package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    count(.truncate)
-    try base.truncate(descriptor, to: length)
-  }
-
   package func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {
     count(.status)
     return try base.status(of: descriptor)
@@ -156,11 +139,6 @@ package final class CountingFileSystem: FileSystem {
   package func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String {
     count(.readLink)
     return try base.readLink(name, in: directory)
-  }
-
-  package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    count(.changeMode)
-    try base.changeMode(of: descriptor, to: mode)
   }
 
   package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
@@ -183,18 +161,6 @@ package final class CountingFileSystem: FileSystem {
   package func pause(for duration: Duration) {
     state.withLock { $0.lockWaits += 1 }
     base.pause(for: duration)
-  }
-
-  package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
-    count(.attribute)
-    return try base.attribute(name, of: descriptor)
-  }
-
-  package func setAttribute(
-    _ name: String, to value: [UInt8], of descriptor: Descriptor
-  ) throws(FileSystemError) {
-    count(.setAttribute)
-    try base.setAttribute(name, to: value, of: descriptor)
   }
 
   package func close(_ descriptor: Descriptor) {

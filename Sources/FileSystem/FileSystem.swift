@@ -23,10 +23,6 @@ package protocol FileSystem: Sendable {
   /// Opens, or with `.create` makes, a file by name.
   func openFile(_ name: String, in directory: Descriptor, _ options: OpenOptions) throws(FileSystemError)
     -> Descriptor
-  /// Opens a nameless file with mode 0600 for reading and writing (`O_TMPFILE`); may be `.notSupported`.
-  func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor
-  /// Gives a nameless file a name; `.fileExists` if it is taken, never replaces.
-  func link(_ descriptor: Descriptor, as name: String, in directory: Descriptor) throws(FileSystemError)
   /// Renames a file within one directory; unless `replacing`, `.fileExists` if the new name is taken.
   func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
@@ -46,8 +42,6 @@ package protocol FileSystem: Sendable {
   func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError)
   /// Reserves zeroed space up to `length`, growing the file (`fallocate`); may be `.notSupported`.
   func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError)
-  /// Sets a file's length (`ftruncate`).
-  func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError)
 
   /// The status of an open item (`fstat`).
   func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus
@@ -57,8 +51,6 @@ package protocol FileSystem: Sendable {
   func status(atPath path: String) throws(FileSystemError) -> FileStatus
   /// Where a symbolic link leads (`readlinkat`); `.invalidArgument` for anything else.
   func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String
-  /// Sets the permission bits of an open item (`fchmod`).
-  func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError)
   /// What kind of volume holds the item (`fstatfs`).
   func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind
 
@@ -72,11 +64,6 @@ package protocol FileSystem: Sendable {
   func unlock(_ descriptor: Descriptor) throws(FileSystemError)
   /// Waits for about that long between two tries of a lock; a simulated file system only counts it.
   func pause(for duration: Duration)
-
-  /// An extended attribute of an open item; `nil` when it has none of that name.
-  func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]?
-  /// Sets an extended attribute of an open item; may be `.notSupported`.
-  func setAttribute(_ name: String, to value: [UInt8], of descriptor: Descriptor) throws(FileSystemError)
 
   /// Runs something that waits for the disk, and for which nobody waits; a simulated file system runs it at once.
   func runBeside(_ work: @escaping @Sendable () -> Void)

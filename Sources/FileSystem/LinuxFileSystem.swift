@@ -89,25 +89,6 @@ package struct LinuxFileSystem: FileSystem {
     return descriptor
   }
 
-  package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    let descriptor = try open(
-      directory.rawValue, ".", O_RDWR | O_CLOEXEC | csystem_O_TMPFILE.int32, .openTemporary)
-    try repairMode(descriptor, .openTemporary, nil)
-    return descriptor
-  }
-
-  package func link(
-    _ descriptor: Descriptor, as name: String, in directory: Descriptor
-  ) throws(FileSystemError) {
-    // Linking by descriptor alone needs a privilege before Linux 6.10; through /proc it never does.
-    let path = "/proc/self/fd/\(descriptor.rawValue)"
-    if unsafe linkat(AT_FDCWD, path, directory.rawValue, name, AT_SYMLINK_FOLLOW) == 0 { return }
-    guard errno == ENOENT || errno == ENOTDIR else { throw FileSystemError(lastCode, .link, name: name) }
-    try check(
-      unsafe linkat(descriptor.rawValue, "", directory.rawValue, name, csystem_AT_EMPTY_PATH.int32), .link,
-      name)
-  }
-
   package func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
   ) throws(FileSystemError) {
@@ -163,10 +144,6 @@ package struct LinuxFileSystem: FileSystem {
       withoutFileSizeSignal { csystem_fallocate(descriptor.rawValue, 0, 0, off_t(length)) }, .allocate)
   }
 
-  package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    try check(withoutFileSizeSignal { ftruncate(descriptor.rawValue, off_t(length)) }, .truncate)
-  }
-
   // MARK: Status
 
   package func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {
@@ -201,10 +178,6 @@ package struct LinuxFileSystem: FileSystem {
       return count < 0 ? -1 : 0
     }
     return EntryName.spelling(of: target[..<count].map { UInt8(bitPattern: $0) })
-  }
-
-  package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    try check(fchmod(descriptor.rawValue, mode), .changeMode)
   }
 
   package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
@@ -255,21 +228,7 @@ package struct LinuxFileSystem: FileSystem {
     unsafe nanosleep(&time, nil)
   }
 
-  // MARK: Attributes
-
-  package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
-    var value = [UInt8](repeating: 0, count: 256)
-    let count = unsafe csystem_fgetxattr(descriptor.rawValue, name, &value, value.count)
-    if count >= 0 { return Array(value[..<count]) }
-    if errno == ENODATA { return nil }
-    throw FileSystemError(lastCode, .attribute, name: name)
-  }
-
-  package func setAttribute(
-    _ name: String, to value: [UInt8], of descriptor: Descriptor
-  ) throws(FileSystemError) {
-    try check(unsafe csystem_fsetxattr(descriptor.rawValue, name, value, value.count, 0), .setAttribute, name)
-  }
+  // MARK: Beside
 
   package func runBeside(_ work: @escaping @Sendable () -> Void) {
     DispatchQueue.global(qos: .utility).async(execute: work)

@@ -133,6 +133,28 @@ struct ExampleTests {
     try await program.run([(nil, "Editor of apple, visit 1: z [0, 0] restored")])
   }
 
+  @Test func `views of a declarative toolkit come back after a kill, with focus and caret`() async throws {
+    let program = try Example("declarative")
+    defer { program.remove() }
+    try await program.run([
+      (nil, "  [work]\n  Page home"), ("tab", "> [home]"), ("tab", "> [work]"), ("enter", "  Page work"),
+      ("tab", "> Title: |"), ("Plans", "> Title: Plans|"), ("tab", "> Text: |"), ("milk bread", "> Text: milk bread|"),
+    ])
+    try await program.run([
+      (nil, "Page work\n  Title: Plans\n> Text: milk bread|"), ("left", "milk brea|d"), ("left", "milk bre|ad"),
+    ])
+    // The caret is in the middle of the word that is typed on.
+    try await program.run([
+      (nil, "> Text: milk bre|ad"), ("xx", "> Text: milk brexx|ad"), ("tab", "> [home]"),
+      ("enter", "Page home\n  Title: \n"),
+    ])
+    // A page that was not shown in the last run has its texts and carets, too.
+    try await program.run([
+      (nil, "> [home]"), ("tab", "> [work]"), ("enter", "Page work\n  Title: Plans\n  Text: milk brexxad"),
+      ("tab", "> Title: Plans|"), ("tab", "> Text: milk brexx|ad"),
+    ])
+  }
+
   @Test func `few lines of the programs are about restoration`() throws {
     func count(_ code: String) -> Int {
       let lines = code.split(separator: "\n").filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") }

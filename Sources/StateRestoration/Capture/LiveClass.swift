@@ -7,6 +7,8 @@ internal import RestorationArchive
   enum Awareness {
     /// State and children: the object is observable.
     case everything
+    /// Most: the object is observable, but parts of it may change silently.
+    case most
     /// State only: marked properties, but children may change silently.
     case state
     /// Nothing: its coder methods have to run to find out.
@@ -16,6 +18,8 @@ internal import RestorationArchive
   let awareness: Awareness
   /// Whether instances are lists, which may lose their associations.
   let isList: Bool
+  /// Whether instances are scopes, which ask their coordinator what became of the stored state.
+  let isScope: Bool
   /// Whether instances join edits made while locked to the stored state.
   let joins: Bool
   let plan: ClassPlan
@@ -46,12 +50,13 @@ internal import RestorationArchive
     // Whether a class is observed is not known before one of its instances was reflected on.
     _ = plan.markedProperties(of: object)
     isList = object is ListController
+    isScope = object is RestorationScope
     joins = object is any MergingController
     awareness =
       if plan.observesEverything {
         .everything
       } else if plan.state != nil || plan.coding != nil {
-        .nothing
+        plan.observesMost ? .most : .nothing
       } else {
         .state
       }

@@ -102,7 +102,9 @@ extension LiveTree {
       spared += below.filter(isSpared)
     }
     // The state of a shared object that has died is carried over: the next one of its name may ask for it.
-    let isCarriedOver = isComingAnew || (node.kind == .shared && node.object == nil) || node.isUnheld
+    let isCarriedOver =
+      isComingAnew || (node.kind == .shared && node.object == nil) || node.isUnheld
+      || (node.object as? ScopeEntry)?.isRelieved == true
     // Alive until the capture has dealt with the children that have left them.
     walk.orphans += order
     for one in order.reversed() {

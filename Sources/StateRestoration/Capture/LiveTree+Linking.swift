@@ -119,6 +119,9 @@ extension LiveTree {
     nodes.append(node)
     byObject[node.objectIdentity] = node
     pending.append(node)
+    if node.kind != .shared, let object = node.object, isElsewhere(object) {
+      oneTimeFindings.noteElsewhere(object, at: node.path)
+    }
     walk.hasMoved = true
     var given = self.given.take(node)
     if case .own? = given {

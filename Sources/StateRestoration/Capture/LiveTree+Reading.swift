@@ -106,6 +106,7 @@ extension LiveTree {
     _ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject, wasRead: Bool
   ) {
     node.hasItsName = captured.shape.identifier == node.identifier
+    if node.isPolled { node.shape = captured.shapeHash }
     if !node.hasItsName, node.kind != .shared, !node.isDuplicate, relink(node) { return }
     // Before new children are met: they come below what the object is now.
     if !node.isDuplicate, isAnother(captured, node, object, wasRead: wasRead) { return comeAnew(node, object) }
@@ -184,7 +185,7 @@ extension LiveTree {
     }
   }
 
-  private func record(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject) {
+  func record(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject) {
     let facts =
       node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object, at: node.path)
     node.isSpecial =
@@ -198,6 +199,7 @@ extension LiveTree {
     case .view: record.flags.insert(.view)
     case .shared: record.flags.insert(.shared)
     }
+    if captured.isAsStored { return }
     if let (registered, found) = facts.mistaken, let tag = facts.tag {
       walk.batch.findings.append(.inheritedTag(path: node.path, tag: tag, registered: registered, found: found))
     }

@@ -17,11 +17,16 @@ internal import RestorationArchive
   /// How much the launch asks for.
   var extent = RestorationExtent.restore
   /// Whether a capture is in progress: it runs code of the program.
-  private(set) var isCapturing = false
+  var isCapturing = false
+  /// How often everything was forgotten, which gives objects other keys.
+  private(set) var revision = 0
   /// Whether the app-level state has its place.
-  private var hasApplication = false
+  private(set) var hasApplication = false
   /// The revision of the registry that the worker knows.
   private var sentRevision: Int?
+
+  /// What scopes are told of the stored state.
+  var access: CoordinatorAccess?
 
   // The hierarchy.
 
@@ -72,6 +77,17 @@ internal import RestorationArchive
 
   /// All trees, so that an object can say that it changed without knowing its coordinators.
   private static var trees: [WeakTree] = []
+
+  /// Whether an object is in the hierarchy of another window as well.
+  func isElsewhere(_ object: any RestorableObject) -> Bool {
+    guard Self.trees.count > 1, let session = access?.coordinator?.session else { return false }
+    return Self.trees.contains { entry in
+      guard let other = entry.tree, other !== self, let node = other.node(of: object), node.kind != .shared,
+        let coordinator = other.access?.coordinator, coordinator.standing != .discarded
+      else { return false }
+      return coordinator.session != session
+    }
+  }
 
   /// Notes that an object has changed, wherever it is preserved.
   static func invalidate(_ object: any RestorableObject) {
@@ -156,11 +172,15 @@ internal import RestorationArchive
           key: CaptureBatch.application, section: .application, identifier: ReservedNode.application,
           given: given?.given, isEdit: given?.isEdit ?? false))
     }
-    guard let captured, hasApplication else { return }
+    if let captured, hasApplication { append(application: captured) }
+  }
+
+  /// Adds the values of the app-level state to the batch in progress.
+  func append(application entries: [RestorationArchive.Entry]) {
     walk.batch.records.append(
       .init(
         key: CaptureBatch.application, kind: walk.batch.kinds.count, priority: .required, flags: .reserved,
-        entries: captured))
+        entries: entries))
     walk.batch.kinds.append(.init(version: 1))
   }
 
@@ -172,6 +192,7 @@ internal import RestorationArchive
 
   /// Forgets everything, as if no object had ever been seen.
   func reset() {
+    revision += 1
     nodes = [nil]
     byObject = [:]
     roots = []
@@ -279,6 +300,7 @@ internal import RestorationArchive
       changes.mark(key)
     }
     (node.kind, node.isByHand) = (kind, byHand)
+    if subject.isScope, let access { (object as? RestorationScope)?.join(access) }
     if let former = walk.left.removeValue(forKey: node.objectIdentity), former.object === object {
       (node.former, node.identity, node.lastRead) = (former.key, former.identity, former.lastRead)
     }

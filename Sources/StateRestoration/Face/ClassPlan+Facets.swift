@@ -140,7 +140,7 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
     from stored: StateVersion, to version: StateVersion, coder: RestorationDecoder
   ) throws(RestorationError) -> T.RestorableState {
     do {
-      if let state = try T.migrations.migrate(from: stored, coder: coder) { return state }
+      if let state = try T.migrations.migrate(from: stored, coder.recordedState) { return state }
     } catch let error as RestorationError {
       throw error
     } catch {

@@ -21,6 +21,8 @@
   private(set) var revision = 0
   /// Today's names of types that name no tag, by former ones.
   private var renamed: [RestorationClass: RestorationClass] = [:]
+  /// The tags and names of classes that the program does not have any more.
+  private var retired: Set<RestorationClass> = []
   /// Today's tags and names as they were put together last, and at which revision.
   private var knownToday: (revision: Int, today: [RestorationClass: RestorationClass])?
   /// The classes whose state may be given to instances of a type; emptied by every registration of a class.
@@ -83,6 +85,36 @@
     acceptedByType = [:]
   }
 
+  /// Gives up the state of classes that the program does not have any more.
+  ///
+  /// Restoring makes nothing of it and warns of nothing; the report says ``NotRestoredReason/classRetired(_:)``, and the next save
+  /// removes it, with everything below. Without this such state is kept for good, and each launch says that its class is
+  /// not registered.
+  ///
+  /// ```swift
+  /// registry.retire("attachment")
+  /// ```
+  ///
+  /// - Parameter names: Their tags; the plain names of types that named none. A class that is registered can't be retired.
+  public func retire(_ names: RestorationClass...) {
+    for name in names {
+      precondition(!name.isEmpty, "A class is retired under an empty name.")
+      if let registered = classes[name] { Self.refuseRetired(name, registered.type) }
+      retired.insert(name)
+    }
+    revision += 1
+  }
+
+  /// Whether any class was given up.
+  var hasRetired: Bool { !retired.isEmpty }
+
+  /// Whether the program does not have a class any more.
+  func isRetired(_ name: RestorationClass) -> Bool { hasRetired && retired.contains(name) }
+
+  private static func refuseRetired(_ name: RestorationClass, _ type: Any.Type) -> Never {
+    preconditionFailure("“\(name)” is retired and registered for \(type): do one of both.")
+  }
+
   /// Registers how to make the controller of an identifier that nobody else makes, as a storyboard does for UIKit.
   public func registerBlueprint(
     _ identifier: RestorationIdentifier,
@@ -143,6 +175,7 @@
     }
     for tag in [registered.tag] + formerly {
       precondition(!tag.isEmpty, "\(type) is registered under an empty tag.")
+      if isRetired(tag) { Self.refuseRetired(tag, type) }
       if let other = classes[tag] {
         preconditionFailure("“\(tag)” is the tag of two classes, \(other.type) and \(type).")
       }

@@ -224,6 +224,7 @@ extension Table {
       let isWritten = try writer.setRecord(of: record, entries: entries, attributes: facts)
       // What was joined goes also where the joined values are those of one of the records.
       guard isWritten || isNew || !holding.joined.isEmpty else { return }
+      if !foundValues.isEmpty { foundValues[key] = nil }
     } catch {
       if isNew, record != row { try removeRecord(record) }
       throw error

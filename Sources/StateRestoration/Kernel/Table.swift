@@ -89,6 +89,8 @@ struct Table: Sendable {
   /// Findings since the last save, for its receipt.
   var owedFindings: [PreservationFinding] = []
   var digests: DigestMaker
+  /// The values of objects as they were asked last and found to differ; nil for those that can't be encoded.
+  var foundValues: [CaptureBatch.Key: Digest?] = [:]
   /// Whether rows without an object are marked as such.
   var hasMarkedUnheld: Bool
 
@@ -173,6 +175,7 @@ struct Table: Sendable {
   mutating func letGoOfAll() {
     (holdings, holders) = ([], [:])
     (unplaced, changed, unencoded, overBudget, orders) = ([:], [], [], [:], [:])
+    foundValues = [:]
   }
 
   // MARK: - Rows

@@ -12,7 +12,7 @@ extension RestoreTurn {
   func meet(_ index: Int) {
     if let parent = plan.nodes[index].parent, progress[parent].object == nil {
       if plan.nodes[index].kind != .view || !progress[parent].isRestored {
-        fail(index, progress[parent].reason == .notAskedFor ? .notAskedFor : .parentNotRestored)
+        fail(index, .parentNotRestored)
       }
       return
     }
@@ -207,8 +207,9 @@ extension RestoreTurn {
     return !plan.hasOneRecord(row) && plan.records(of: row).contains { plan.flags(of: $0).contains(.quarantined) }
   }
 
-  /// Why a row goes: it is expired, or its model is gone; nil when it doesn't.
+  /// Why a row goes: its class is retired, it is expired, or its model is gone; nil when it doesn't.
   private func end(of row: Int) -> NotRestoredReason? {
+    if isRetired(row) { return .classRetired(plan.tag(of: row) ?? "") }
     guard let tag = plan.tag(of: row), let registered = request.registry.registeredClass(tag) else { return nil }
     guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
     let details = plan.details(of: row)
@@ -342,10 +343,10 @@ extension RestoreTurn {
         if let made = withDecoder(for: index, { make(plan.paths[index], $0) }) { return (made, .blueprint) }
       }
     }
-    // What a scope has comes when it is asked for.
-    if tag == nil, let parent = plan.nodes[index].parent, progress[parent].object is RestorationScope {
-      fail(index, .notAskedFor)
-      return nil
+    if tag == nil, let parent = plan.nodes[index].parent, let scope = progress[parent].object as? RestorationScope,
+      let made = plan.paths[index].last.flatMap({ scope.makeMember($0, of: plan.tag(of: index)) })
+    {
+      return (made, .existing)
     }
     fail(index, tag.map { request.registry.registeredClass($0) == nil ? .unknownClass($0) : .noObject } ?? .noObject)
     return nil

@@ -25,8 +25,7 @@ extension RestorationSession {
     answering signals: Set<LifecycleSignal> = [],
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
-    let delegate = SessionDelegate()
-    delegate.program = program
+    let delegate = SessionDelegate(program)
     let scenes = try SceneSessions(
       device: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
     let (id, coordinator) = try await scenes.openFirstFree(role: role)

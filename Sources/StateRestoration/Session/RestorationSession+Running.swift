@@ -2,7 +2,8 @@ extension RestorationSession {
   /// Runs a program whose state comes back: restores before the body, preserves every change, and saves at the end.
   ///
   /// The end is saved whether the body returns or throws, the process is asked to end by a signal, or calls `exit`. After
-  /// `kill -9` at most the changes of a quarter of a second are missing.
+  /// `kill -9` at most the changes of a quarter of a second are missing, and of plain properties those of two seconds; see
+  /// ``RestorationConfiguration/askingInterval``.
   ///
   /// Its errors have no one type, because the body may throw anything. Otherwise it throws a `ProtectionError` if the device
   /// can't be opened, a `LifecycleError` if the launch is cut short, and a ``RestorationError`` if the last save fails.
@@ -48,9 +49,7 @@ extension RestorationSession {
     let application = try RestorableApplication(
       device: device, coordinator: session.coordinator, delegate: session.delegate)
     session.application = application
-    return try await drive(
-      application, answering: signals, in: configuration.mainLoop, telling: session.delegate
-    ) {
+    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: session.delegate) {
       try await body(session)
     } lettingGo: {
       await session.letGo()
@@ -59,8 +58,8 @@ extension RestorationSession {
 
   /// Runs a program with several windows: those that were open come back, and each is preserved whenever it changes.
   ///
-  /// Like ``run(at:options:root:registry:configuration:delegate:instances:answering:_:)``, with a root for each window. While the
-  /// device is
+  /// Like ``run(at:options:root:registry:configuration:delegate:instances:answering:_:)``, with a root for each window. While
+  /// the device is
   /// locked no window comes; ``RestoredWindows/unlock(passcode:)`` brings them. It also throws the ``RestorationError`` that
   /// keeps the list of windows, or every window, from being read: the disk fails.
   ///
@@ -70,7 +69,7 @@ extension RestorationSession {
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
   ///   - configuration: What the framework has to know of the program.
-  ///   - delegate: What the program does beside its hierarchy: consent, state of its own, callbacks, snapshots, its end.
+  ///   - delegate: What the program does beside its windows.
   ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
   ///     error `inUse`, with the number of the first one's process; with `.several` it gets the windows that nobody has.
   ///   - signals: The signals that are answered.
@@ -86,26 +85,24 @@ extension RestorationSession {
     let device = try await ProtectedDevice.open(at: location, options: options)
     return try await run(
       on: device, windows: makeRoot, registry: registry, configuration: configuration, delegate: delegate,
-      instances: instances,
-      answering: signals, body)
+      instances: instances, answering: signals, body)
   }
 
   /// Runs a program with several windows on a device that is open.
   package static func run<Root: RestorableController, Result>(
     on device: ProtectedDevice, windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
-    answering signals: Set<LifecycleSignal> = [],
-    _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
+    delegate program: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
+    answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
+    let delegate = SessionDelegate(program)
+    defer { withExtendedLifetime(delegate) {} }
     let windows = try RestoredWindows(
-      device, registry: registry, configuration: configuration, delegate: delegate, instances: instances,
-      makeRoot: makeRoot)
-    let application = try RestorableApplication(device: device, scenes: windows.scenes, delegate: windows.delegate)
+      device: device, delegate: delegate, program: program, configuration: configuration, registry: registry,
+      instances: instances, makeRoot: makeRoot)
+    let application = try RestorableApplication(device: device, windows: windows, delegate: delegate)
     windows.application = application
-    return try await drive(
-      application, answering: signals, in: configuration.mainLoop, telling: windows.delegate
-    ) {
+    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
       do throws(RestorationError) {
         try await windows.takeLaunch()
       } catch {
@@ -119,9 +116,9 @@ extension RestorationSession {
 
   /// Launches an application, runs a body, ends the application, and lets the state go however the body ended.
   static func drive<Result>(
-    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, in mainLoop: MainLoop? = nil,
-    telling delegate: SessionDelegate,
-    _ body: @MainActor () async throws -> Result, lettingGo letGo: @MainActor () async -> Void
+    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, in mainLoop: MainLoop?,
+    telling delegate: SessionDelegate, _ body: @MainActor () async throws -> Result,
+    lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {
     defer { delegate.end(by: nil) }
     try await application.launch()

@@ -47,8 +47,7 @@
     _ device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
     configuration: RestorationConfiguration, delegate program: (any RestorationSessionDelegate)? = nil
   ) throws(ProtectionError) {
-    let delegate = SessionDelegate()
-    delegate.program = program
+    let delegate = SessionDelegate(program)
     let coordinator = try RestorationCoordinator(
       device: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
     self.init(device, root: root, delegate: delegate, coordinator: coordinator)

@@ -45,30 +45,17 @@ extension RestorationSessionDelegate {
 @MainActor final class SessionDelegate: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
   /// The top of the hierarchy of a program with one.
   weak var rootController: (any RestorableController)?
-  /// Makes the root of a window that was open.
-  var makeRoot: (SceneSession) -> (any RestorableController)? = { _ in nil }
   /// The program's own.
-  var program: (any RestorationSessionDelegate)?
-  /// Called when protected data is available again.
-  var onUnlock: () -> Void = {}
-  /// Why the last restoring failed as a whole.
-  private(set) var failure: RestorationError?
+  let program: (any RestorationSessionDelegate)?
 
-  func makeRoot(for session: SceneSession) -> (any RestorableController)? { makeRoot(session) }
+  init(_ program: (any RestorationSessionDelegate)? = nil) { self.program = program }
 
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
 
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
-  func protectedDataDidBecomeAvailable() {
-    onUnlock()
-    program?.protectedDataDidBecomeAvailable()
-  }
-
-  func didFailToRestore(_ error: RestorationError) {
-    failure = error
-    program?.didFailToRestore(error)
-  }
+  func protectedDataDidBecomeAvailable() { program?.protectedDataDidBecomeAvailable() }
+  func didFailToRestore(_ error: RestorationError) { program?.didFailToRestore(error) }
 
   private var hasEnded = false
 

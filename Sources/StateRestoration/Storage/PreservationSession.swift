@@ -194,6 +194,7 @@ struct PreservationSession: Sendable {
       written = try write(context: context, loader: loader)
     } catch {
       announced.formUnion(batch.announced)
+      if let finding = nothingLost(by: error) { return saved(nil, findings + owed + [finding]) }
       throw error
     }
     let result = saved(written, findings + owed)
@@ -210,6 +211,14 @@ struct PreservationSession: Sendable {
       announcedBefore: announced,
       carriedOverNodes: isWaiting ? 0 : table.unheldCount, findings: findings, unencoded: table.unencoded,
       unplaced: Set(table.unplaced.keys), edited: table.changed.filter { table.isEdited($0) }, isWaiting: isWaiting)
+  }
+
+  /// Why a save had no room, if nothing is lost by that: nothing was there at the launch, and nothing was edited since.
+  private func nothingLost(by error: any Error) -> PreservationFinding? {
+    guard let error = error as? ProtectionError, error.isScarceRoom, base == .empty, continued == nil,
+      table.unencoded.isEmpty, !table.holders.values.contains(where: table.isEdited)
+    else { return nil }
+    return .failure("Nothing is preserved yet. \(error.message)")
   }
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.
