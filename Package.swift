@@ -35,7 +35,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 /// The small programs of Docs/Examples, which the tests run and kill.
-let examples = ["todo", "two-windows", "locked-diary", "declarative"]
+let examples = ["todo", "two-windows", "locked-diary", "declarative", "guide"]
 
 let package = Package(
   name: "swift-state-restoration",
@@ -118,7 +118,7 @@ let package = Package(
       "StateRestorationTests",
       [
         "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection", "FileSystem",
-        "FaultyFileSystem", "SimulatedTime", "StateRestorationTesting", "HandmadeArchive", "SeededRandom",
+        "FaultyFileSystem", "Sealing", "SimulatedTime", "StateRestorationTesting", "HandmadeArchive", "SeededRandom",
         "TestTraits",
       ]),
     tests(
