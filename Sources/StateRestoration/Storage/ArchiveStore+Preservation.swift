@@ -12,23 +12,28 @@ extension ArchiveStore: PreservationStore {
     keepState()
     do throws(ProtectionError) {
       try open(waiting: patience)
-    } catch  where error.code == .inUse && error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
-      try open(waiting: max(patience, Self.handover))
+    } catch {
+      if error.code == .inUse, error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
+        return try open(waiting: max(patience, Self.handover))
+      }
+      // Where nothing is and nothing can be made there is nothing to take: it is empty until a save finds room.
+      guard error.isScarceRoom, isEmpty else { throw error }
+    }
+  }
+
+  /// Whether nothing is saved, as far as a look tells.
+  private var isEmpty: Bool {
+    do throws(ProtectionError) {
+      _ = try openNewest()
+      return false
+    } catch {
+      return error.code == .notFound
     }
   }
 
   func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState {
-    // Who reads a state goes on from it: as its one writer. Where nothing is and nothing can be made, that is no failure.
-    do throws(ProtectionError) {
-      try take(waiting: .zero)
-    } catch  where error.isScarceRoom {
-      do throws(ProtectionError) {
-        _ = try openNewest()
-      } catch let absence where absence.code == .notFound {
-        throw absence
-      }
-      throw error
-    }
+    // Who reads a state goes on from it: as its one writer.
+    try take(waiting: .zero)
     let opened =
       switch choice {
       case .newest: try openNewest()
