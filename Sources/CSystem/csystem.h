@@ -31,6 +31,15 @@ extern int renameat2(
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1
 #endif
+#ifndef F_SETSIG
+#define F_SETSIG 10
+#endif
+#ifndef F_SETLEASE
+#define F_SETLEASE 1024
+#endif
+
+// asm-generic/mman-common.h, since Linux 5.14; not in every glibc's header.
+static const int csystem_MADV_POPULATE_WRITE = 23;
 
 static inline int csystem_openat(int directory, const char *name, int flags, mode_t mode) {
   return openat(directory, name, flags, mode);
@@ -44,6 +53,16 @@ static inline int csystem_descriptor_flags(int descriptor) {
 // fcntl(F_DUPFD_CLOEXEC): another descriptor of the same open file, at least so high.
 static inline int csystem_duplicate(int descriptor, int least) {
   return fcntl(descriptor, F_DUPFD_CLOEXEC, least);
+}
+
+// fcntl(F_SETSIG): the signal that says that another process waits for a lease's end.
+static inline int csystem_set_lease_signal(int descriptor, int signal) {
+  return fcntl(descriptor, F_SETSIG, signal);
+}
+
+// fcntl(F_SETLEASE).
+static inline int csystem_set_lease(int descriptor, int type) {
+  return fcntl(descriptor, F_SETLEASE, type);
 }
 
 // getdents64, for which not every C library has a function.

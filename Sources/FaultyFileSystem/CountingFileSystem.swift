@@ -9,6 +9,8 @@ package final class CountingFileSystem: FileSystem {
     package var calls: [FileSystemError.Operation: Int] = [:]
     /// The bytes that reading gave.
     package var bytesRead = 0
+    /// The mappings that were made.
+    package var mappings = 0
     /// How often somebody waited for a lock.
     package var lockWaits = 0
 
@@ -23,18 +25,31 @@ package final class CountingFileSystem: FileSystem {
 
     /// The system calls that Linux makes of these calls.
     ///
-    /// A directory is listed with three at most: `lseek`, `getdents64` twice. All others are one.
-    package var systemCalls: Int {
-      calls.values.reduce(0, +) + 2 * self[.names]
-    }
+    /// A directory is listed with two at most, `getdents64` twice, the first time. All others are one. Not counted are those
+    /// of mappings: four to begin one, two to end it.
+    package var systemCalls: Int { calls.values.reduce(0, +) + self[.names] }
   }
 
   private let base: any FileSystem
   private let state = Mutex(Counts())
+  private let isPostponing: Bool
+  private let postponed = Mutex<[@Sendable () -> Void]>([])
 
   /// Counts from zero.
-  package init(_ base: any FileSystem) {
+  ///
+  /// - Parameter isPostponing: Whether what may wait for a while waits for ``runPostponed()``.
+  package init(_ base: any FileSystem, isPostponing: Bool = false) {
     self.base = base
+    self.isPostponing = isPostponing
+  }
+
+  /// Runs what has waited.
+  package func runPostponed() {
+    let works = postponed.withLock { works in
+      defer { works = [] }
+      return works
+    }
+    for work in works { work() }
   }
 
   /// The counts so far.
@@ -106,6 +121,12 @@ package final class CountingFileSystem: FileSystem {
     return try base.write(descriptor, bytes, at: offset)
   }
 
+  package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? {
+    let mapping = base.map(descriptor, byteCount: byteCount)
+    if mapping != nil { state.withLock { $0.mappings += 1 } }
+    return mapping
+  }
+
   package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) {
     count(.synchronize)
     try base.synchronize(descriptor)
@@ -161,6 +182,11 @@ package final class CountingFileSystem: FileSystem {
   package func pause(for duration: Duration) {
     state.withLock { $0.lockWaits += 1 }
     base.pause(for: duration)
+  }
+
+  package func runBeside(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    guard isPostponing, delay > .zero else { return base.runBeside(after: delay, work) }
+    postponed.withLock { $0.append(work) }
   }
 
   package func close(_ descriptor: Descriptor) {

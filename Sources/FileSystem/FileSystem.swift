@@ -36,6 +36,12 @@ package protocol FileSystem: Sendable {
   ) throws(FileSystemError) -> Int
   /// Writes at an offset; returns how many bytes were taken, which may be fewer than given (`pwrite`).
   func write(_ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64) throws(FileSystemError) -> Int
+  /// Maps the first bytes of a file, which must have them, for storing (`mmap`), and keeps all others from opening it.
+  ///
+  /// Only on a volume that overwrites: elsewhere storing could fail in a way that `write` can't.
+  ///
+  /// - Returns: `nil` where that can't be, or somebody else has the file open: then the bytes have to be written.
+  func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping?
   /// Makes a file's content and metadata durable, or a directory's entries (`fsync`).
   func synchronize(_ descriptor: Descriptor) throws(FileSystemError)
   /// Makes a file's content durable, and the metadata needed to read it back (`fdatasync`).
@@ -66,15 +72,20 @@ package protocol FileSystem: Sendable {
   func pause(for duration: Duration)
 
   /// Runs something that waits for the disk, and for which nobody waits; a simulated file system runs it at once.
-  func runBeside(_ work: @escaping @Sendable () -> Void)
+  ///
+  /// - Parameter delay: How long it may wait before.
+  func runBeside(after delay: Duration, _ work: @escaping @Sendable () -> Void)
 
   /// Closes a descriptor. Errors are of no use to anyone by then: durable data was synchronised before.
   func close(_ descriptor: Descriptor)
 }
 
 extension FileSystem {
+  /// None: a layer between a program and its files has to see every write.
+  package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? { nil }
+
   /// At once: so that a test finds the same every time.
-  package func runBeside(_ work: @escaping @Sendable () -> Void) { work() }
+  package func runBeside(after delay: Duration, _ work: @escaping @Sendable () -> Void) { work() }
 }
 
 /// How a file is locked.
@@ -87,7 +98,9 @@ package enum LockMode: Hashable, Sendable {
 
 /// What kind of volume holds an item, as far as durability and locking depend on it.
 package enum VolumeKind: Hashable, Sendable {
-  /// A local disk or memory.
+  /// A local disk or memory that overwrites a block where it lies: once a page is writable, storing needs no space.
+  case overwriting
+  /// Another local disk.
   case local
   /// NFS, SMB, AFS, 9P, Ceph, FUSE and their like: locks and syncs may not mean what they say.
   case network

@@ -49,7 +49,13 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   private func list(_ directory: Descriptor) throws(FileSystemError) -> [String] {
-    guard lseek(directory.rawValue, 0, SEEK_SET) == 0 else { throw FileSystemError(lastCode, .names) }
+    // A directory that was just opened stands at its beginning.
+    let hasMoved = moved.withLock { moved in
+      if moved.contains(directory.rawValue) { return true }
+      moved.append(directory.rawValue)
+      return false
+    }
+    guard !hasMoved || lseek(directory.rawValue, 0, SEEK_SET) == 0 else { throw FileSystemError(lastCode, .names) }
     return try unsafe withUnsafeTemporaryAllocation(byteCount: 32 << 10, alignment: 8) {
       buffer throws(FileSystemError) in
       var names: [String] = []
@@ -131,6 +137,25 @@ package struct LinuxFileSystem: FileSystem {
     return count
   }
 
+  package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? {
+    let file = descriptor.rawValue
+    // Whoever opens the file waits for the lease's end. The signal that would tell of it is one that programs ignore.
+    guard csystem_set_lease_signal(file, SIGURG) == 0, csystem_set_lease(file, F_WRLCK) == 0 else { return nil }
+    let start = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+    guard let start = unsafe start, unsafe start != MAP_FAILED else {
+      _ = csystem_set_lease(file, F_UNLCK)
+      return nil
+    }
+    let address = UInt(bitPattern: start)
+    let mapping = unsafe FileMapping(start: start, byteCount: byteCount) {
+      unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), byteCount)
+      _ = csystem_set_lease(file, F_UNLCK)
+    }
+    // The page is made writable now, where that can fail with an error; kernels before 5.14 can't.
+    guard unsafe madvise(start, byteCount, csystem_MADV_POPULATE_WRITE) == 0 else { return nil }
+    return mapping
+  }
+
   package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) {
     try check(fsync(descriptor.rawValue), .synchronize)
   }
@@ -184,6 +209,7 @@ package struct LinuxFileSystem: FileSystem {
     let magic = csystem_file_system_magic(descriptor.rawValue)
     guard magic != -1 else { throw FileSystemError(lastCode, .volumeKind) }
     let number = UInt32(truncatingIfNeeded: magic)
+    if overwritingMagics.contains(number) { return .overwriting }
     return networkMagics.contains(number) ? .network : .local
   }
 
@@ -230,11 +256,16 @@ package struct LinuxFileSystem: FileSystem {
 
   // MARK: Beside
 
-  package func runBeside(_ work: @escaping @Sendable () -> Void) {
-    DispatchQueue.global(qos: .utility).async(execute: work)
+  package func runBeside(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    let queue = DispatchQueue.global(qos: .utility)
+    guard delay > .zero else { return queue.async(execute: work) }
+    let (seconds, attoseconds) = delay.components
+    let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: work)
   }
 
   package func close(_ descriptor: Descriptor) {
+    moved.withLock { $0.removeAll { $0 == descriptor.rawValue } }
     ForkedLocks.remove(descriptor.rawValue)
     _ = Glibc.close(descriptor.rawValue)
   }
@@ -318,6 +349,8 @@ package struct LinuxFileSystem: FileSystem {
 
 /// Held while a directory is listed.
 private let listing = Mutex(())
+/// The open directories that were listed: they don't stand at their beginnings any more.
+private let moved = Mutex<[Int32]>([])
 
 private var lastCode: FileSystemError.Code { FileSystemError.Code(rawValue: errno) }
 
@@ -334,6 +367,13 @@ private let networkMagics: [UInt32] = [
   0x6573_5546,  // FUSE
   0x0bd0_0bd0,  // LUSTRE
   0x4750_4653,  // GPFS
+]
+
+/// Magic numbers of file systems that overwrite a block where it lies.
+private let overwritingMagics: [UInt32] = [
+  0xef53,  // EXT4_SUPER_MAGIC, ext2 and ext3 too
+  0x5846_5342,  // XFS_SUPER_MAGIC
+  0x0102_1994,  // TMPFS_MAGIC
 ]
 
 extension FileStatus {

@@ -1,5 +1,8 @@
 import FileSystem
 
+/// For reading alone; an empty literal of another module's option set is dear where a process has just begun.
+let onlyReading = OpenOptions(rawValue: 0)
+
 /// Opens a file; nil when there is none, `.corrupt` when something else stands in its place.
 func openRegular(
   _ name: String, in directory: Descriptor, _ options: OpenOptions, _ fileSystem: any FileSystem
@@ -47,7 +50,7 @@ func readSmallFile<R>(
   _ name: String, in directory: Descriptor, limit: Int, _ fileSystem: any FileSystem,
   _ parse: ([UInt8]) throws(ProtectionError) -> R
 ) throws(ProtectionError) -> R? {
-  guard let file = try openRegular(name, in: directory, [], fileSystem) else { return nil }
+  guard let file = try openRegular(name, in: directory, onlyReading, fileSystem) else { return nil }
   defer { fileSystem.close(file) }
   let usual = 8192
   // A directory and a FIFO can be opened, but not read.

@@ -41,7 +41,7 @@ final class SlotDirectory: Sendable {
   func open(_ file: SlotFile, forWriting: Bool = false) throws(ProtectionError) -> StoreFile? {
     var found: Descriptor?
     do throws(ProtectionError) {
-      found = try openRegular(file.text, in: descriptor, forWriting ? .write : [], fileSystem)
+      found = try openRegular(file.text, in: descriptor, forWriting ? .write : onlyReading, fileSystem)
     } catch {
       // A volume mounted read-only is opened for reading: it can be looked at.
       let code = (error.cause as? FileSystemError)?.code

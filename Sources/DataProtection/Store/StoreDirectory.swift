@@ -19,6 +19,8 @@ package final class StoreDirectory: Sendable {
   var directory: Descriptor { place.slots?.descriptor ?? Self.none }
   /// The directory of that, where the list lies.
   var parent: Descriptor { place.parent?.descriptor ?? Self.none }
+  /// What kind of volume that is on; nil as long as nothing is.
+  var volume: VolumeKind? { place.volume }
   /// Whether there are directories; false as long as nothing can be written in their place.
   var isThere: Bool { place.slots != nil }
   /// Whether there is the directory of the list.
@@ -46,6 +48,7 @@ package final class StoreDirectory: Sendable {
   private struct Place {
     var parent: OwnedDescriptor?
     var slots: OwnedDescriptor?
+    var volume: VolumeKind?
   }
 
   /// No directory: every call with it fails.
@@ -94,10 +97,10 @@ package final class StoreDirectory: Sendable {
       try Self.openOrMake(Self.name, in: parent.descriptor, fileSystem, isNew: &isNew)
     }
     let slots = OwnedDescriptor(fileSystem, descriptor)
-    _ = try TrustedDirectory.check(
+    let volume = try TrustedDirectory.check(
       descriptor, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes,
       known: known)
-    places.withLock { $0.append(Place(parent: parent, slots: slots)) }
+    places.withLock { $0.append(Place(parent: parent, slots: slots, volume: volume.kind)) }
     if isNew { markAsCache() }
     return isNew
   }

@@ -13,9 +13,6 @@ extension ArchiveStore: PreservationStore {
     do throws(ProtectionError) {
       try open(waiting: patience)
     } catch {
-      if error.code == .inUse, error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
-        return try open(waiting: max(patience, Self.handover))
-      }
       // Where nothing is and nothing can be made there is nothing to take: it is empty until a save finds room.
       guard error.isScarceRoom, isEmpty else { throw error }
     }
@@ -33,7 +30,11 @@ extension ArchiveStore: PreservationStore {
 
   func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState {
     // Who reads a state goes on from it: as its one writer.
-    try take(waiting: .zero)
+    do throws(ProtectionError) {
+      try take(waiting: .zero)
+    } catch  where error.code == .inUse && error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
+      try take(waiting: Self.handover)
+    }
     let opened =
       switch choice {
       case .newest: try openNewest()
