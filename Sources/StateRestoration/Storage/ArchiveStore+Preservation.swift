@@ -10,22 +10,30 @@ extension ArchiveStore: PreservationStore {
 
   func take(waiting patience: Duration) throws(ProtectionError) {
     keepState()
-    try open(waiting: patience)
+    do throws(ProtectionError) {
+      try open(waiting: patience)
+    } catch {
+      // Where nothing is and nothing can be made there is nothing to take: it is empty until a save finds room.
+      guard error.isScarceRoom, isEmpty else { throw error }
+    }
+  }
+
+  /// Whether nothing is saved, as far as a look tells.
+  private var isEmpty: Bool {
+    do throws(ProtectionError) {
+      _ = try openNewest()
+      return false
+    } catch {
+      return error.code == .notFound
+    }
   }
 
   func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState {
-    // Who reads a state goes on from it: as its one writer. Where nothing is and nothing can be made, that is no failure.
+    // Who reads a state goes on from it: as its one writer.
     do throws(ProtectionError) {
       try take(waiting: .zero)
     } catch  where error.code == .inUse && error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
       try take(waiting: Self.handover)
-    } catch  where error.isScarceRoom {
-      do throws(ProtectionError) {
-        _ = try openNewest()
-      } catch let absence where absence.code == .notFound {
-        throw absence
-      }
-      throw error
     }
     let opened =
       switch choice {

@@ -90,6 +90,17 @@ import Testing
     #expect(try await mount.launch() == "")
   }
 
+  @Test(.enabled(if: SmallDisk.isPossible, "as root, to mount a disk"), arguments: Disk.allCases)
+  func `a first launch with windows runs without room, too`(_ kind: Disk) async throws {
+    let mount = try Mount()
+    defer { mount.remove() }
+    try mount.makeScarce(kind)
+    let isRun = try await RestorationSession.run(
+      at: .directory(mount.path), windows: { _ in StoredValue("draft", "") }, answering: []
+    ) { _ in true }
+    #expect(isRun)
+  }
+
   /// From each call of the first launch on nothing can be written.
   @Test func `wherever the disk fills up, a first launch opens, and preserves once there is room`() async throws {
     var call = 1
