@@ -17,15 +17,12 @@ enum HostProcess {
 
   /// Calls a function when the program calls `exit`; call this on the main actor.
   @MainActor static func atExit(_ body: @convention(c) () -> Void) {
-    markMainActor()
+    DispatchQueue.main.setSpecific(key: mainQueueKey, value: ())
     atexit(body)
   }
 
-  /// Whether this is code of the main actor; ask after ``markMainActor()``.
+  /// Whether this is code of the main actor; ask after ``atExit(_:)``.
   static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
-
-  /// Has ``isOnMainActor`` know the main actor; call this on it.
-  @MainActor static func markMainActor() { DispatchQueue.main.setSpecific(key: mainQueueKey, value: ()) }
 
   /// Writes a line to standard error in one call, so that lines of several threads do not mix.
   ///

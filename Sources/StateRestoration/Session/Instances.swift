@@ -30,7 +30,7 @@ extension RestorationSession {
     let (id, coordinator) = try await scenes.openFirstFree(role: role)
     let session = RestorationSession(device, root: root, delegate: delegate, coordinator: coordinator)
     let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: delegate)
-    return try await drive(application, answering: signals) {
+    return try await drive(application, answering: signals, in: configuration.mainLoop) {
       try await body(session)
     } lettingGo: {
       await session.letGo()
