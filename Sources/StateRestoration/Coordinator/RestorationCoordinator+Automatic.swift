@@ -45,6 +45,7 @@ extension RestorationCoordinator {
     var interval: Duration?
     if case .onChange(let pause) = preservesAutomatically { interval = pause }
     turns.watch(interval, log: log)
+    armAsking()
     if standing == .live || standing == .new { armAutomaticPreservation() }
   }
 
