@@ -3,7 +3,7 @@ public import StateRestoration
 public import Testing
 
 /// Something that works today and will hurt later.
-public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
+@nonexhaustive public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
   /// Two hierarchies made one after the other have different identifiers: state will not find its object again.
   case unstableIdentifiers([RestorationPath])
   /// Keys that are written and never read.

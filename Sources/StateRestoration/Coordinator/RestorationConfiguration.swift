@@ -21,6 +21,12 @@ public struct RestorationConfiguration: Sendable {
   ///
   /// The age counts from the last save, one while the device was locked included.
   public var maximumAge: Duration?
+  /// How often objects whose changes can't be noticed are asked while they are preserved automatically; nil for never.
+  ///
+  /// A plain property, say, that a coder method reads. Such a change is preserved later than a noticed one by at most this
+  /// time; see <doc:StateOfYourOwnClasses>. With nil, and no ``RestorableObject/invalidateRestorableState()``, only saves by
+  /// name and the end of the program have it.
+  public var askingInterval: Duration? = .seconds(2)
   /// So many closed windows are kept, those that were closed last; the state of the others is deleted.
   public var recentlyClosedLimit = 20
   /// So long a closed window is kept; nil for no limit.

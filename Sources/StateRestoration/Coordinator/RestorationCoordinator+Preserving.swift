@@ -156,7 +156,8 @@ extension RestorationCoordinator {
   private func unannounced(
     _ changed: Set<CaptureBatch.Key>, _ batch: CaptureBatch, _ scope: LiveTree.Scope
   ) -> [PreservationFinding] {
-    guard scope == .all, case .onChange = preservesAutomatically, standing == .live else { return [] }
+    guard scope == .all, case .onChange = preservesAutomatically, standing == .live, configuration.askingInterval == nil
+    else { return [] }
     let excused = batch.announced.union(batch.placements.map(\.key))
     return changed.subtracting(excused).sorted().compactMap { key in
       tree.node(key).map { .unannouncedChange(path: $0.path) }

@@ -1,5 +1,5 @@
 /// Something that a save noticed; none of them stops the save.
-public enum PreservationFinding: Sendable, Hashable, Codable {
+@nonexhaustive public enum PreservationFinding: Sendable, Hashable, Codable {
   /// Two siblings claim one identifier: the first is preserved, the second keeps its earlier state.
   case duplicateIdentifier(path: RestorationPath, kept: String, refused: String)
   /// Two controllers list one object among their children: it is preserved at its path, and not below the other.
@@ -19,9 +19,14 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   ///
   /// Said once for a list in each run.
   case associationNotHeld(path: RestorationPath)
+  /// Another window preserves the object as well: each gives it its own state, and the one that is restored last wins.
+  ///
+  /// Said once for an object in each run.
+  case inTwoWindows(path: RestorationPath)
   /// The object's class tag is registered for no class, so that nothing can make the object again.
   case unregisteredClass(path: RestorationPath, tag: RestorationClass)
-  /// A save that looked at everything has found a change that nothing had announced; an automatic save would have missed it.
+  /// A save by name has found a change that nothing had announced, while ``RestorationConfiguration/askingInterval`` is nil: an
+  /// automatic save would have missed it.
   case unannouncedChange(path: RestorationPath)
   /// The object's class tag is registered for another class, so its factory would make the wrong object.
   case inheritedTag(path: RestorationPath, tag: RestorationClass, registered: String, found: String)
@@ -71,6 +76,9 @@ extension PreservationFinding: CustomStringConvertible {
     case .associationNotHeld(let path):
       "\(path): the association of the list is gone, so that its selection comes back by row; keep the association as long "
         + "as the list"
+    case .inTwoWindows(let path):
+      "\(path): in another window as well, and each restores its own state into it; make one for each window, or register "
+        + "it as a shared object"
     case .unregisteredClass(let path, let tag):
       "\(path): class “\(tag)” is not registered; register it before restoring, or the object will not be made again"
     case .unannouncedChange(let path):

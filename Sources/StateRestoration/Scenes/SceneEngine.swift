@@ -32,6 +32,11 @@
 
   var roots: [any RestorableController] { scenes.openCoordinators.compactMap(\.root) }
 
+  /// Those of the windows, and the one of the whole program.
+  private var coordinators: [RestorationCoordinator] {
+    [scenes.program].compactMap(\.self) + scenes.openCoordinators
+  }
+
   var configuration: RestorationConfiguration { scenes.configuration }
 
   var snapshots: SnapshotKeeper? {
@@ -54,6 +59,7 @@
   private func restoreScenes() async throws(RestorationError) -> RestorationReport {
     scenes.beginRun()
     isListRead = false
+    await restoreProgram()
     try await scenes.load()
     isListRead = true
     let reports = try await scenes.restoreOpenScenes { session in
@@ -72,13 +78,29 @@
     return report
   }
 
+  /// First, as windows are made as the program's settings say.
+  private func restoreProgram() async {
+    guard let program = scenes.program, let root = program.root else { return }
+    if isGuarding {
+      program.beginGuard()
+      guarded.append(program)
+    }
+    program.extent = scenes.extent
+    do throws(RestorationError) {
+      _ = try await program.restore(into: root)
+      await program.endTurn()
+    } catch {
+      configuration.log.log(.warning, "the state of the whole program did not come back: \(error)")
+    }
+  }
+
   func finishLateRestoration() async -> RestorationReport? {
     if let comeBack {
       await comeBack()
       lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport
       return lastReport
     }
-    for coordinator in scenes.openCoordinators { await coordinator.finishLateRestoration() }
+    for coordinator in coordinators { await coordinator.finishLateRestoration() }
     if !isListRead, (try? await scenes.load()) != nil {
       isListRead = true
       // Those that were opened meanwhile have their state.
@@ -90,17 +112,20 @@
   }
 
   func freeMemory() {
-    for coordinator in scenes.openCoordinators { coordinator.freeMemory() }
+    for coordinator in coordinators { coordinator.freeMemory() }
   }
 
   func declineRestoring(into root: (any RestorableController)?) async {
     scenes.beginRun()
     didLaunch(nil)
-    for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
+    for coordinator in coordinators { await coordinator.declineRestoring(into: nil) }
   }
 
   func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome? {
+    var failure: RestorationError?
+    do throws(RestorationError) { _ = try await scenes.program?.preserve() } catch { failure = error }
     let outcomes = try await scenes.preserveAll().map(\.outcome)
+    if let failure { throw failure }
     return outcomes.first { if case .preserved = $0 { true } else { false } } ?? outcomes.first ?? .unchanged(nil)
   }
 
@@ -112,7 +137,10 @@
     guarded = []
   }
 
-  func announceEnd() { scenes.announceEnd() }
+  func announceEnd() {
+    scenes.program?.announceEnd()
+    scenes.announceEnd()
+  }
 
   func didEnd() { scenes.noteEnd() }
 
@@ -140,6 +168,11 @@
         failure = failure ?? error
       }
     }
+    do throws(RestorationError) {
+      try await scenes.program?.discardForGood()
+    } catch {
+      failure = failure ?? error
+    }
     if let failure { throw failure }
   }
 
@@ -150,13 +183,13 @@
 
   func suspend() {
     isSuspended = true
-    for coordinator in scenes.openCoordinators { coordinator.suspend() }
+    for coordinator in coordinators { coordinator.suspend() }
   }
 
   func wake() {
     isSuspended = false
     if hasMissedUnlock, let comeBack { Task { await comeBack() } }
     hasMissedUnlock = false
-    for coordinator in scenes.openCoordinators { coordinator.wake() }
+    for coordinator in coordinators { coordinator.wake() }
   }
 }

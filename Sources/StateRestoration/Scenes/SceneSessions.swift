@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import Observation
+internal import Observation
 
 /// The list behind ``RestoredWindows``: which scenes (windows) there are, most recent first, and a coordinator with an
 /// archive for each.
@@ -29,7 +29,14 @@ package import Observation
   }
   /// The program's snapshot, which may show any of the scenes, and goes with each.
   @ObservationIgnored var snapshots: SnapshotKeeper? {
-    didSet { for coordinator in coordinators.values { coordinator.snapshots = snapshots } }
+    didSet {
+      for coordinator in coordinators.values { coordinator.snapshots = snapshots }
+      program?.snapshots = snapshots
+    }
+  }
+  /// The state of the whole program, which is one beside all scenes; nil when every scene has its own.
+  @ObservationIgnored var program: RestorationCoordinator? {
+    didSet { program?.snapshots = snapshots }
   }
   /// The scenes that were closed since the launch: what they had then comes back whole.
   @ObservationIgnored private var closed: Set<SceneSession.ID> = []

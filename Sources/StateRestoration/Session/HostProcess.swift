@@ -21,11 +21,20 @@ enum HostProcess {
     atexit(body)
   }
 
-  /// Whether this is code of the main actor; ask after ``markMainActor()``.
+  /// Whether this is code of the main actor; ask after ``markMainActor()``, before which it is false.
   static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
 
   /// Has ``isOnMainActor`` know the main actor; call this on it.
   @MainActor static func markMainActor() { DispatchQueue.main.setSpecific(key: mainQueueKey, value: ()) }
+
+  /// The processor time that all threads but this one have used.
+  static var timeOfOtherThreads: Duration { time(CLOCK_PROCESS_CPUTIME_ID) - time(CLOCK_THREAD_CPUTIME_ID) }
+
+  private static func time(_ clock: clockid_t) -> Duration {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
 
   /// Writes a line to standard error in one call, so that lines of several threads do not mix.
   ///

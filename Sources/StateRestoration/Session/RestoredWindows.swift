@@ -32,6 +32,12 @@ public import Observation
   }
 
   private var windows: [SceneSession.ID: Window] = [:]
+  /// What a delegate of the program's own answers for a window.
+  @ObservationIgnored private let answers: WindowDelegate?
+  /// Has nothing but the state of the whole program below it.
+  @ObservationIgnored private let programRoot = RestorationScope("program")
+  /// The application of a program that is run: its life cycle, background tasks, handles of protected files, and the snapshot.
+  @ObservationIgnored public internal(set) var application: RestorableApplication?
   /// Why the launch could not restore the windows; nil when it has, and before it.
   @ObservationIgnored private var launchFailure: RestorationError?
   @ObservationIgnored private let makeRoot: @MainActor (SceneSession) -> Root
@@ -53,18 +59,63 @@ public import Observation
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
   /// - Throws: `inUse` if another process has the windows and only one may; what keeps the device from giving the slot of the
   ///   list.
-  public init(
+  public convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry(),
     instances: RestorationSession.Instances = .one, makeRoot: @escaping @MainActor (SceneSession) -> Root
+  ) throws(ProtectionError) {
+    try self.init(
+      device: device, delegate: delegate, program: nil, configuration: configuration, registry: registry,
+      instances: instances, makeRoot: makeRoot)
+  }
+
+  /// Makes the windows of a program that is run.
+  ///
+  /// - Parameter program: Its own delegate, whose state is kept once, beside all windows.
+  init(
+    device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
+    program: (any RestorationSessionDelegate)?, configuration: RestorationConfiguration,
+    registry: RestorationRegistry, instances: RestorationSession.Instances,
+    makeRoot: @escaping @MainActor (SceneSession) -> Root
   ) throws(ProtectionError) {
     self.device = device
     self.makeRoot = makeRoot
     self.instances = instances
     if instances == .one { claim = try device.claim(of: configuration) }
-    scenes = try SceneSessions(device: device, delegate: delegate, configuration: configuration, registry: registry)
+    let answers = program.map(WindowDelegate.init)
+    self.answers = answers
+    scenes = try SceneSessions(
+      device: device, delegate: answers ?? delegate, configuration: configuration, registry: registry)
+    if let program { try beginProgram(program, configuration) }
     ExitGuard.add(self)
   }
+
+  /// Keeps the state of the whole program once, beside all windows.
+  private func beginProgram(
+    _ program: any RestorationSessionDelegate, _ configuration: RestorationConfiguration
+  ) throws(ProtectionError) {
+    let coordinator: RestorationCoordinator
+    do throws(ProtectionError) {
+      coordinator = try RestorationCoordinator(
+        device: device, delegate: program, configuration: configuration, session: Self.programSession)
+    } catch  where error.code == .inUse {
+      // Another process of the program has it, with windows of its own.
+      return configuration.log.log(.warning, "the state of the whole program belongs to another process: \(error)")
+    }
+    coordinator.root = programRoot
+    coordinator.preservesAutomatically = .onChange(coalescedOver: RestorationSession.interval)
+    scenes.program = coordinator
+    // A change is noticed when a window is saved; nobody observes it.
+    answers?.onSave = { [weak coordinator] in coordinator?.invalidateApplicationState() }
+  }
+
+  /// The name under which the state of the whole program is kept: no window has it.
+  static var programSession: SceneSession.ID { "" }
+
+  /// Says that the state of the whole program has changed, which the delegate of `run` encodes: it is saved soon.
+  ///
+  /// Saving a window saves it too.
+  public func invalidateApplicationState() { scenes.program?.invalidateApplicationState() }
 
   /// The windows as a life cycle restores and preserves them.
   func makeEngine() -> SceneEngine {
@@ -264,6 +315,7 @@ public import Observation
   }
 
   private func comeBackNow() async -> RestorationError? {
+    await scenes.program?.finishLateRestoration()
     for window in windows.values { await window.coordinator.finishLateRestoration() }
     guard launchFailure != nil else { return nil }
     do throws(RestorationError) {
@@ -282,9 +334,9 @@ public import Observation
 
   /// Lets the state of all windows go, so that another session may have it; they stay open in the list.
   func letGo() async {
-    for window in windows.values {
-      window.coordinator.preservesAutomatically = .never
-      await window.coordinator.letGo()
+    for coordinator in windows.values.map(\.coordinator) + [scenes.program].compactMap(\.self) {
+      coordinator.preservesAutomatically = .never
+      await coordinator.letGo()
     }
     claim?.close()
     claim = nil
@@ -293,6 +345,7 @@ public import Observation
 
 extension RestoredWindows: SavedAtExit {
   func saveNow(isEnd: Bool) {
+    scenes.program?.preserveBeforeExit(programRoot, isEnd: isEnd)
     for window in windows.values { window.coordinator.preserveBeforeExit(window.root, isEnd: isEnd) }
   }
 }

@@ -55,6 +55,8 @@ import Testing
     case .noMigration: try await restore(StoredValue("child", "text"), as: StoredValue("child", Unmigrated()))
     case .missingKey: try await restore(StoredValue("child", Before()), as: StoredValue("child", After()))
     case .anotherType: try await restore(StoredValue("child", "text"), as: StoredValue("child", 1))
+    case .titleAsName: try await restore(Screen("inbox 3"), as: Screen("inbox 4"))
+    case .renamedField: try await renameField()
     case .unreadKey: try await restore(Earlier.Search(), as: Later.Search())
     case .notInstalled:
       try await restore(Screen("child", tag: "screen"), as: nil, root: Deaf()) {
@@ -136,6 +138,12 @@ import Testing
     return "\(try await bench.launch(register).restore(into: root))"
   }
 
+  private func renameField() async throws -> String {
+    _ = try await restore(
+      StoredValue("child", MissingKeyTests.Before()), as: StoredValue("child", MissingKeyTests.Renamed()))
+    return log.text
+  }
+
   private func restoreWithoutDelegate() async throws -> String {
     try await bench.preserve(Screen("root"))
     return "\(try await RestorationCoordinator(store: bench.store, delegate: nil).restore(into: Screen("root")))"
@@ -165,7 +173,7 @@ import Testing
     let device = try await SimulatedDevice(passcode: "1234")
     let before = RestorationScope()
     let saved = try await RestorationSession.open(on: try await device.startProcess().device, root: before)
-    before.setValue(1, forKey: "tab")
+    try before.setValue(1, forKey: "tab")
     try await saved.close()
     device.reboot()
     let scope = RestorationScope()

@@ -12,7 +12,8 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
-    case notInstalled, objectTaken, shed, timedOut, absent, notAskedFor, beyondExtent, otherIdentifier
+    case notInstalled, objectTaken, shed, timedOut, absent, beyondExtent, otherIdentifier
+    case nameDiffers, classRetired
 
     init(_ reason: NotRestoredReason) {
       self =
@@ -37,8 +38,9 @@ import Testing
         case .timedOut: .timedOut
         case .absent: .absent
         case .otherIdentifier: .otherIdentifier
-        case .notAskedFor: .notAskedFor
         case .beyondExtent: .beyondExtent
+        case .nameDiffers: .nameDiffers
+        case .classRetired: .classRetired
         }
     }
   }
@@ -102,18 +104,12 @@ import Testing
       try await childReason(preserved: Screen("child", tag: "screen"), restored: nil) {
         $0.register(Screen.self, as: "screen") { _, _ in Screen("another") }
       }
+    case .nameDiffers: try await childReason(preserved: Screen("child"), restored: Screen("child 2"))
+    case .classRetired:
+      try await childReason(preserved: Screen("child", tag: "gone"), restored: nil) { $0.retire("gone") }
     case .timedOut: try await timedOut()
     case .beyondExtent: try await beyondExtent()
-    case .notAskedFor:
-      try await childReason(
-        preserved: scope(), restored: RestorationScope("child"), path: ["root", "child", "key"])
     }
-  }
-
-  private func scope() -> RestorationScope {
-    let scope = RestorationScope("child")
-    scope.setValue(1, forKey: "key")
-    return scope
   }
 
   private func note(_ model: ModelIdentifier, tag: RestorationClass? = nil) -> Screen {

@@ -135,12 +135,16 @@ private final class Wall: Sendable {
     configuration.clock = clock
     configuration.bootClock = nil
     configuration.log = SilentRestorationLog()
+    // Its sleep would be one more for every test to count; those about asking set it.
+    configuration.askingInterval = nil
   }
 
   init(_ kind: StoreKind) async throws {
     configuration.clock = clock
     configuration.bootClock = nil
     configuration.log = SilentRestorationLog()
+    // Its sleep would be one more for every test to count; those about asking set it.
+    configuration.askingInterval = nil
     switch kind {
     case .memory: device = nil
     case .device:
@@ -171,6 +175,11 @@ private final class Wall: Sendable {
     configuration.bootClock = machine
     return RestorationCoordinator(
       store: nextPlace, delegate: other ?? delegate, configuration: configuration, registry: registry)
+  }
+
+  /// The coordinator of another window, with a store of its own.
+  func openWindow(_ scene: SceneSession.ID) -> RestorationCoordinator {
+    RestorationCoordinator(store: MemoryStore(), delegate: delegate, configuration: configuration, session: scene)
   }
 
   /// The places of the process's launches on the device; none after the process has ended.
