@@ -154,7 +154,9 @@ extension ReadOnlyFileSystem {
   package func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError) { try synchronize(descriptor) }
 
   package func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
-    try truncate(descriptor, to: length)
+    try change(descriptor, .allocate) { draft in
+      draft.bytes += Array(repeating: 0, count: max(0, Int(length) - draft.bytes.count))
+    }
   }
 
   package func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {

@@ -57,6 +57,8 @@ struct CaptureBatch: Sendable {
     var superseded: [NodeID] = []
     /// Others that were joined with it.
     var joined: [NodeID] = []
+    /// *First* ones that it could have been given, and that go.
+    var first: [NodeID] = []
     /// Whether restoring itself has made the values others than those stored: they were migrated, or were not read whole.
     var isChanged = false
   }

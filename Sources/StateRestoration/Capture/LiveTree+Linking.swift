@@ -37,10 +37,11 @@ extension LiveTree {
       }
       let known = node(of: object)
       if let owner = owners[identifier] ?? holders[identifier], owner !== known || owners[identifier] != nil {
-        let path = (parent?.path ?? []).appending(identifier)
         let names = names(kept: owner.object, refused: object, places: places)
-        walk.batch.findings.append(.duplicateIdentifier(path: path, kept: names.kept, refused: names.refused))
+        walk.duplicates.append(.init(parent: parent, identifier: identifier, kept: names.kept, refused: names.refused))
         given.noteDuplicate(object)
+        // From elsewhere: nobody has its rows any more, and they stay as they are.
+        if let known, known.parent !== parent { walk.displaced.insert(known.key) }
         if let known, known !== owner, known.parent === parent, owners[known.identifier] == nil,
           holders[known.identifier] ?? known === known
         {

@@ -139,6 +139,8 @@ internal import RestorationArchive
     recordReferences()
     orderPlacements()
     add(application)
+    walk.batch.findings += walk.duplicates.map(\.finding)
+    walk.duplicates = []
     walk.batch.leftGifts += given.takeUnmet(givenCount)
     walk.batch.removedRows = given.takeForgotten()
     for subject in walk.openClasses { subject.close() }

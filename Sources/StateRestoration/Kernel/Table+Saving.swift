@@ -3,8 +3,7 @@ internal import RestorationArchive
 
 extension Table {
   /// Brings the table up to date with a capture; values are encoded here.
-  mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
-    var findings: [PreservationFinding] = []
+  mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) {
     let known = changed
     if let classes = batch.classes { self.classes = classes }
     for key in batch.releases { letGo(key) }
@@ -15,7 +14,7 @@ extension Table {
     try leave(batch.leftGifts)
     try drop(batch.removedRows)
     for order in batch.orders { try arrange(order) }
-    for record in batch.records { try store(record, of: batch, &findings) }
+    for record in batch.records { try store(record, of: batch) }
     if isLocked {
       // Rows have come in the order of their records.
       for order in batch.orders { orders[order.parent] = order }
@@ -23,6 +22,19 @@ extension Table {
     }
     // What restoring has made of the values is nobody's edit.
     if batch.isMeeting { changed = known }
+    try boundAbsent()
+  }
+
+  /// What is wrong with live objects now: values that can't be encoded, no place, too many bytes.
+  ///
+  /// Each save says it until it is mended.
+  var standingFindings: [PreservationFinding] {
+    var findings: [PreservationFinding] = []
+    for (key, message) in unencoded.sorted(by: { $0.key < $1.key }) {
+      guard let holding = holding(key) else { continue }
+      let path = holding.row.map { self.path(of: $0) } ?? self.path(of: holding.place)
+      findings.append(.encodingFailed(path: path, message: message))
+    }
     for (path, message) in unplaced.values.compactMap(\.self).sorted(by: {
       $0.path.components.count < $1.path.components.count
     }) {
@@ -32,7 +44,6 @@ extension Table {
       guard let row = row(of: key) else { continue }
       findings.append(.overBudget(path: path(of: row), bytes: bytes, limit: nodeBudget))
     }
-    try boundAbsent()
     return findings
   }
 
@@ -40,16 +51,16 @@ extension Table {
 
   /// Brings one object's record up to date.
   private mutating func store(
-    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ findings: inout [PreservationFinding]
+    _ record: CaptureBatch.Record, of batch: CaptureBatch
   ) throws(ArchiveError) {
     let key = record.key
     // Noted again if that is still so.
-    if !unencoded.isEmpty { unencoded.remove(key) }
+    if !unencoded.isEmpty { unencoded[key] = nil }
     guard holding(key) != nil else { return }
     let attributes = batch.attributes(of: record)
     let entries = batch.entries(of: record)
     do throws(ArchiveError) {
-      try takeModel(attributes, entries, key)
+      try takeModel(record, of: batch, attributes, entries)
       guard var holding = holding(key) else { return }
       holding.attributes = attributes
       let isNew = !holding.isCaptured
@@ -69,22 +80,28 @@ extension Table {
       if error.code == .limitExceeded, let place = holding(key)?.place, holding(key)?.row == nil {
         return try refuse(place, because: error)
       }
-      noteUnencoded(key, error, &findings)
+      unencoded[key] = error.cause?.descriptionWithoutState ?? error.message
     }
   }
 
   /// The first model that an object names takes its row along, unless the values have changed since the last save: then the row
   /// stays as it is, and the object has another one.
   private mutating func takeModel(
-    _ attributes: RestorationArchive.Attributes, _ entries: [RestorationArchive.Entry], _ key: CaptureBatch.Key
+    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ attributes: RestorationArchive.Attributes,
+    _ entries: [RestorationArchive.Entry]
   ) throws(ArchiveError) {
+    let key = record.key
     guard let model = attributes.model, let holding = holding(key), let row = holding.row,
       var stored = try writer.node(row)?.attributes, stored.model == nil
     else { return }
-    if holding.isCaptured, holding.attributes.model == nil, let record = holding.record, holding.baseline == nil,
-      try writer.node(record)?.hasRecord == true, try !writer.hasRecord(of: record, entries: entries)
-    {
-      return try giveUpRow(key, attributes)
+    if holding.isCaptured, holding.attributes.model == nil {
+      var isChanged = false
+      if let baseline = holding.baseline {
+        if baseline != .unknown { isChanged = try self.baseline(record, of: batch) != baseline }
+      } else if let own = holding.record, try writer.node(own)?.hasRecord == true {
+        isChanged = try !writer.hasRecord(of: own, entries: entries)
+      }
+      if isChanged { return try giveUpRow(key, attributes) }
     }
     stored.model = model
     try writer.setAttributes(stored, of: row)
@@ -111,12 +128,18 @@ extension Table {
     holding = Holding(place: holding.place, attributes: attributes)
     // Its values have changed since the last save.
     holding.place.isEdit = true
+    holding.place.given = nil
     let row = try requireRow(at: place, attributes)
     holding.row = row
     hold(holding, key)
     for child in try writer.children(of: former) where holders[child] != nil {
       guard let there = try self.place(of: child) else { continue }
       try move(child, to: Place(parent: row, identifier: there.identifier))
+    }
+    if let parent = place.parent {
+      var siblings = try writer.children(of: parent).filter { $0 != row }
+      siblings.insert(row, at: siblings.firstIndex(of: former) ?? siblings.endIndex)
+      try writer.setChildren(siblings, of: parent)
     }
     try becomeAbsent(former)
   }
@@ -283,15 +306,6 @@ extension Table {
     }
   }
 
-  private mutating func noteUnencoded(
-    _ key: CaptureBatch.Key, _ error: ArchiveError, _ findings: inout [PreservationFinding]
-  ) {
-    guard let holding = holding(key) else { return }
-    let path = holding.row.map { self.path(of: $0) } ?? self.path(of: holding.place)
-    findings.append(.encodingFailed(path: path, message: error.cause?.descriptionWithoutState ?? error.message))
-    unencoded.insert(key)
-  }
-
   // MARK: - Bounds
 
   /// Has a row keep to the most records: *first* ones of this run go, then superseded ones, then older ones of this run.
@@ -351,11 +365,15 @@ extension Table {
 
   // MARK: - Order, and rows without an object
 
-  /// Live children in their order; each row without an object stays behind the live one that it stood behind.
+  /// Live children in their order.
   private mutating func arrange(_ order: CaptureBatch.Order) throws(ArchiveError) {
     guard let parent = row(of: order.parent) else { return }
+    try arrange(order.children.compactMap { row(of: $0) }, below: parent)
+  }
+
+  /// Rows in an order; each of the others stays behind the one that it stood behind.
+  mutating func arrange(_ live: [NodeID], below parent: NodeID) throws(ArchiveError) {
     let present = try writer.children(of: parent)
-    let live = order.children.compactMap { row(of: $0) }
     var wanted = live
     if live.count < present.count {
       let isLive = Set(live)

@@ -53,8 +53,10 @@ extension RestoreTurn {
         continue
       }
       // Of others *first* records go once another one is given.
-      let older = candidates[(position + 1)...].filter { canJoin || !plan.isFirst($0) }
+      let rest = candidates[(position + 1)...]
+      let older = rest.filter { canJoin || !plan.isFirst($0) }
       var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: plan.id(of: record))
+      if !canJoin { gift.first = rest.filter(plan.isFirst).map { plan.id(of: $0) } }
       if position > 0 { progress[index].remarks.append(.olderRecordGiven) }
       gift.joined = join(index, object, with: older).map { plan.id(of: $0) }
       if !canJoin, !older.isEmpty {

@@ -189,7 +189,7 @@ extension RestoreTurn {
   ) -> Bool {
     guard plan.id(of: record) != request.crashNode else { return false }
     let save = plan.save(of: record)
-    return object is any MergingController || !records.contains { plan.save(of: $0) > save && !isQuarantined($0) }
+    return object is any MergingController || !records.contains { plan.save(of: $0) > save }
   }
 
   /// Whether nothing is made in a row or below it, as restoring died there and nobody asks for another try.

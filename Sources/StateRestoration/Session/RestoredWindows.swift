@@ -35,7 +35,7 @@ public import Observation
   /// What a delegate of the program's own answers for a window.
   @ObservationIgnored private let answers: WindowDelegate?
   /// Has nothing but the state of the whole program below it.
-  @ObservationIgnored private let programRoot = ProgramRoot()
+  @ObservationIgnored private let programRoot = RestorationScope("program")
   /// The application of a program that is run: its life cycle, background tasks, handles of protected files, and the snapshot.
   @ObservationIgnored public internal(set) var application: RestorableApplication?
   /// Why the launch could not restore the windows; nil when it has, and before it.

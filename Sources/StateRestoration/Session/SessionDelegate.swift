@@ -150,11 +150,6 @@ extension RestorationSessionDelegate {
   }
 }
 
-/// The hierarchy of a coordinator that keeps the state of the whole program, and nothing else.
-@MainActor final class ProgramRoot: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "program"
-}
-
 extension RestorationCoordinator {
   /// Does what an unlock has left to do, and returns when the hierarchy has its state; at once if nothing is left.
   ///
