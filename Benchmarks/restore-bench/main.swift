@@ -60,7 +60,13 @@ do {
     for line in Comparison.lines(report, with: before) { options.printsJSON ? complain(line) : print(line) }
   }
   if let folder = options.page { try Page.write(report, to: folder) }
-  if !options.printsJSON { print(isDebug ? "A debug build meets or misses no target." : Page.verdict(report)) }
+  if !options.printsJSON {
+    #if DEBUG
+    print("A debug build meets or misses no target.")
+    #else
+    print(Page.verdict(report))
+    #endif
+  }
 } catch {
   complain("\(isTerminal ? "\r\u{1B}[K" : "")restore-bench: \(error)")
   exit(1)

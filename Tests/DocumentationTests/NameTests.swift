@@ -59,6 +59,8 @@ struct NameTests {
     for program in ["todo", "two-windows", "locked-diary"] {
       code.append(try String(contentsOf: Example.source(program), encoding: .utf8))
     }
+    let toolkit = Self.root.appendingPathComponent("Docs/Examples/declarative/Toolkit.swift")
+    code.append(try String(contentsOf: toolkit, encoding: .utf8))
     code += try Self.sourcesOfGTKNotes()
     for text in code { known.formUnion(text.matches(of: /\w+/).map { String($0.output) }) }
     let unknown = try Self.names(on: page).filter { !known.contains($0) }

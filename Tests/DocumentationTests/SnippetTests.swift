@@ -79,7 +79,8 @@ struct SnippetTests {
       + [
         "StateRestoration", "GettingStarted", "StateOfYourOwnClasses", "WindowsAndDialogs", "TheLifeOfAProgram",
         "PreservingAList", "VersionsAndMigrations", "LockedDevices", "WhenSomethingDoesNotComeBack",
-        "TestingYourRestoration", "FromUIKit", "FromAppKit", "FromSwiftUI", "ADesktopSession", "AGTKProgram",
+        "TestingYourRestoration", "FromUIKit", "FromAppKit", "FromSwiftUI", "ForAuthorsOfToolkits",
+        "InAProgramThatOwnsItsMainThread", "ADesktopSession", "AGTKProgram",
       ].map { "Sources/StateRestoration/StateRestoration.docc/\($0).md" }
       + ["Sources/RestorationArchive/RestorationArchive.docc/CodingValues.md"]
   }

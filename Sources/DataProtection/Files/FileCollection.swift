@@ -17,7 +17,7 @@ final class FileCollection: Sendable {
 
   let name: String
   let store: StoreDirectory
-  let ring: KeyRing
+  let keys: any ClassKeys
   private let place: OwnedDescriptor
   /// Nil on a read-only volume that has none, where nobody can change anything.
   private let lockFile: Descriptor?
@@ -31,13 +31,13 @@ final class FileCollection: Sendable {
   private let isIndexOld = Mutex(false)
 
   init(
-    name: String, store: StoreDirectory, place: OwnedDescriptor, ring: KeyRing, random: any RandomSource,
+    name: String, store: StoreDirectory, place: OwnedDescriptor, keys: any ClassKeys, random: any RandomSource,
     patience: Duration
   ) throws(ProtectionError) {
     self.name = name
     self.store = store
     self.place = place
-    self.ring = ring
+    self.keys = keys
     self.random = random
     self.patience = patience
     lockFile = try TrustedDirectory.openLockOrRead(
@@ -294,7 +294,7 @@ final class FileCollection: Sendable {
 
   /// Refuses what the class table refuses to open now.
   func requireOpening(_ protection: ProtectionClass) throws(ProtectionError) {
-    guard ring.slot(protection).isAvailable else { throw .locked(protection) }
+    guard keys.isAvailable(protection) else { throw .locked(protection) }
   }
 
   // MARK: Backup

@@ -17,7 +17,7 @@ final class HandleLife: Sendable {
   private let protection: ProtectionClass
 
   /// Begins a life without content.
-  init(_ keys: KeyRing, _ protection: ProtectionClass) {
+  init(_ keys: any ClassKeys, _ protection: ProtectionClass) {
     self.protection = protection
     registration = keys.onWipe(of: protection) { [holder] in holder.state.withLock { $0 = .over } }
   }

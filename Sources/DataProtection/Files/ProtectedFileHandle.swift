@@ -34,7 +34,7 @@ public final class ProtectedFileHandle: Sendable {
     self.collection = collection
     self.entry = entry
     store = try collection.contents(of: entry)
-    let life = HandleLife(collection.ring, entry.protection)
+    let life = HandleLife(collection.keys, entry.protection)
     let known = try Self.open(store)
     life.keep(known.content)
     state = Mutex(State(life: life, generation: known.generation, commitment: known.commitment))
@@ -48,7 +48,7 @@ public final class ProtectedFileHandle: Sendable {
     self.collection = collection
     self.entry = entry
     self.store = store
-    let life = HandleLife(collection.ring, entry.protection)
+    let life = HandleLife(collection.keys, entry.protection)
     life.keep(try PatchedContent(.bytes(written)))
     state = Mutex(State(life: life, generation: generation))
   }
@@ -178,7 +178,7 @@ public final class ProtectedFileHandle: Sendable {
       guard try collection.names(entry) else { throw .fileSuperseded }
       // What it went on from was sealed with a key that is gone.
       store.forgetRest()
-      let life = HandleLife(collection.ring, entry.protection)
+      let life = HandleLife(collection.keys, entry.protection)
       let known = try Self.open(store)
       life.keep(known.content)
       state.withLock { state in

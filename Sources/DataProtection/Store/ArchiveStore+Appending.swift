@@ -87,13 +87,14 @@ extension ArchiveStore {
   /// generation.
   package func requireDurable() throws(ProtectionError) {
     try writing { state throws(ProtectionError) in
-      // On a volume that nobody can write, a state that could be read is on the disk.
-      guard state.isReopened, !state.slot.isReadOnly else { return }
+      guard state.isReopened else { return }
       try requireSlot(&state)
       do throws(ProtectionError) {
         try makeDurable(&state)
       } catch {
         state.base?.isAppendable = false
+        // On a volume that nobody can write, a state that could be read is on the disk.
+        guard error.errno != FileSystemError.Code.readOnlyFileSystem.rawValue else { return }
         throw error
       }
     }

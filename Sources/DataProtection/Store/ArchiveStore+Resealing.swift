@@ -20,8 +20,7 @@ extension StoreDirectory {
 
   /// The store of a slot that nobody has in this process, by its ledger; nil when nothing was ever saved there.
   private func openForResealing(_ name: SlotName) throws(ProtectionError) -> ArchiveStore? {
-    guard let slot = try lookIfDirectory(at: name), try slot.files().contains(where: { $0 != .lock })
-    else { return nil }
+    guard let slot = try lookIfDirectory(at: name), try !slot.files().isEmpty else { return nil }
     let identity = try claimedIdentity(of: name, in: slot, try readLedger(in: slot).value)
     let store = ArchiveStore(self, identity: identity, protection: .complete, isListed: false)
     store.keepState()

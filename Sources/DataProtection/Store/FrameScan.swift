@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Sealing
 
 /// The frames behind the base of a generation, as far as they are authentic.
 ///
@@ -15,9 +14,6 @@ struct FrameScan: Sendable {
   var commitment: [UInt8]
   /// Bytes behind the last frame that are neither a frame nor zeroes.
   var tailDropped = 0
-
-  /// So many frames a generation has at most: each costs a few microseconds at opening.
-  static let limit = 256
 
   /// The length and the message of a frame, as they are written.
   ///
@@ -80,33 +76,4 @@ struct FrameScan: Sendable {
     else { return nil }
     return bytes[(position + lengthByteCount)..<(position + lengthByteCount + count)]
   }
-}
-
-/// A sealed base, with room for frames behind it.
-protocol FrameBase {
-  /// What its header says.
-  var fields: SealedFields { get }
-  /// Where it ends in the file, and frames begin.
-  var endOffset: Int { get }
-}
-
-extension FrameBase {
-  /// Where the frames of the generation may lie: beyond that a whole generation is cheaper to read.
-  ///
-  /// Whoever writes, reads or looks for frames asks here. The header's length doesn't count, so that the frames of a generation
-  /// fit behind the same base under another class.
-  var frameRoom: Range<Int> {
-    endOffset..<endOffset + max(fields.messageByteCount, FrameScan.smallBase) / 4
-  }
-
-  /// So many frames it has at most; a protected file as many as it has chunks, so that a large one is seldom written anew.
-  var frameLimit: Int {
-    guard fields.kind == .file else { return FrameScan.limit }
-    return max(FrameScan.limit, fields.messageByteCount / ChunkedEncryption.chunkByteCount)
-  }
-}
-
-extension FrameScan {
-  /// A base counts as at least so long when the room for frames is measured.
-  fileprivate static let smallBase = 64 << 10
 }

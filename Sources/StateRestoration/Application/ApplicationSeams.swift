@@ -43,6 +43,9 @@ package import FoundationEssentials
   /// The program runs again.
   func wake()
 
+  /// Protected data is available again.
+  func protectedDataDidBecomeAvailable()
+
   /// The report of the last restoring, also of one that came late, after an unlock; `nil` before the first.
   var lastReport: RestorationReport? { get }
 
@@ -59,6 +62,9 @@ package import FoundationEssentials
 extension ApplicationEngine {
   /// Does nothing.
   package func didEnd() {}
+
+  /// Does nothing: a coordinator follows the device by itself.
+  package func protectedDataDidBecomeAvailable() {}
 }
 
 /// Where one snapshot is kept, sealed.

@@ -114,8 +114,8 @@ import FoundationEssentials
   ///
   /// With ``RestorationConfiguration/isDeveloperMode`` the state stays. Of several windows all are tried, and the first error is
   /// thrown. While the device is locked, nobody can say which windows there were: those of this run are deleted, and
-  /// `discardFailed` is thrown, with `locked` as its cause. After the unlock, ``SceneSessions/load()`` names the others, and
-  /// ``SceneSessions/discard(_:)`` deletes each. `discardFailed` is also thrown, now and later, after a list of windows was
+  /// `discardFailed` is thrown, with `locked` as its cause. After the unlock, ``RestoredWindows/sessions`` names the others, and
+  /// ``RestoredWindows/discard(_:)`` deletes each. `discardFailed` is also thrown, now and later, after a list of windows was
   /// lost: nobody can name those that were only in it.
   public func forceQuit() async throws(RestorationError) {
     do throws(LifecycleError) {
@@ -192,6 +192,7 @@ import FoundationEssentials
   private func availabilityChanged(_ isAvailable: Bool) {
     lifecycle.post(.protectedData(isAvailable: isAvailable))
     guard isAvailable else { return handles.deviceWasLocked() }
+    engine.protectedDataDidBecomeAvailable()
     Task { await handles.deviceWasUnlocked { handle, error in delegate?.didFailToReopen(handle, error: error) } }
   }
 }

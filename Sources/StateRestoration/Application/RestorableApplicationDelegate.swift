@@ -7,13 +7,8 @@ public import FoundationEssentials
 @MainActor public protocol RestorableApplicationDelegate: LifecycleDelegate {
   /// The root of the hierarchy; asked before restoring and before preserving.
   ///
-  /// With `nil` there is nothing to do, but for the windows of ``SceneSessions``, whose roots are known.
+  /// With `nil` there is nothing to do, but for the windows of ``RestoredWindows``, whose roots are known.
   var rootController: (any RestorableController)? { get }
-
-  /// Makes the root of a scene that was open, for an application with ``SceneSessions``; nil leaves the scene out.
-  ///
-  /// ``rootController`` by default, which fits one scene.
-  func makeRoot(for session: SceneSession) -> (any RestorableController)?
 
   /// The controller that the user sees on top; nil by default, which asks the hierarchies from their roots.
   ///
@@ -46,9 +41,6 @@ public import FoundationEssentials
 }
 
 extension RestorableApplicationDelegate {
-  /// The root.
-  public func makeRoot(for session: SceneSession) -> (any RestorableController)? { rootController }
-
   /// The hierarchies are asked.
   public var topVisibleController: (any RestorableController)? { nil }
 

@@ -40,18 +40,18 @@ package final class SnapshotKeeper: Sendable {
   var saveCount: UInt64 { saves.load(ordering: .acquiring) }
 
   /// Takes snapshots from now on: the program was launched.
-  @concurrent func begin() async { state.withLock { $0.isClosed = false } }
+  func begin() async { await away { $0.isClosed = false } }
 
   /// The snapshot to show; `nil` also when it can't be read, because a snapshot is nothing to worry anybody with.
   ///
   /// One that is too old is deleted: the program was not used for long, and the picture would surprise its user.
-  @concurrent func open() async -> Data? {
-    state.withLock { state in
-      guard let found = try? store.open() else { return nil }
-      let age = now().timeIntervalSince(found.takenAt)
+  func open() async -> Data? {
+    await away { state in
+      guard let found = try? self.store.open() else { return nil }
+      let age = self.now().timeIntervalSince(found.takenAt)
       // One from the future is of a clock that was wrong then or is now: nobody knows its age.
-      if let lifetime, abs(age) > Double(lifetime.components.seconds) {
-        delete(&state)
+      if let lifetime = self.lifetime, abs(age) > Double(lifetime.components.seconds) {
+        self.delete(&state)
         return nil
       }
       return found.picture
@@ -60,19 +60,19 @@ package final class SnapshotKeeper: Sendable {
 
   /// Keeps a snapshot that was taken after so many saves; when it can't be kept (the device is locked, the disk is full), or
   /// state was written since, none is better than one that lies.
-  @concurrent func keep(_ snapshot: Data, ofSave count: UInt64) async throws(ProtectionError) {
-    let failure = state.withLock { state -> ProtectionError? in
+  func keep(_ snapshot: Data, ofSave count: UInt64) async throws(ProtectionError) {
+    let failure = await away { state -> ProtectionError? in
       guard !state.isClosed else { return nil }
       do throws(ProtectionError) {
-        if saveCount == count {
+        if self.saveCount == count {
           state.isKnownAbsent = false
-          try store.keep(snapshot, takenAt: now())
+          try self.store.keep(snapshot, takenAt: self.now())
           return nil
         }
       } catch {
         // The one before is of an older state.
       }
-      return deletion(&state)
+      return self.deletion(&state)
     }
     if let failure { throw failure }
   }
@@ -88,17 +88,30 @@ package final class SnapshotKeeper: Sendable {
   }
 
   /// Deletes the snapshot.
-  @concurrent func delete() async throws(ProtectionError) {
-    if let failure = state.withLock({ deletion(&$0) }) { throw failure }
+  func delete() async throws(ProtectionError) {
+    if let failure = await away({ self.deletion(&$0) }) { throw failure }
   }
 
   /// Deletes the snapshot, and takes no other before the next launch: one may still be on its way.
-  @concurrent func deleteForGood() async throws(ProtectionError) {
-    let failure = state.withLock { state in
+  func deleteForGood() async throws(ProtectionError) {
+    let failure = await away { state in
       state.isClosed = true
-      return deletion(&state)
+      return self.deletion(&state)
     }
     if let failure { throw failure }
+  }
+
+  /// Runs a body off the main actor.
+  private func away<Value: Sendable>(_ body: @Sendable (inout State) -> Value) async -> Value {
+    await concurrently(body)
+  }
+
+  @concurrent private func concurrently<Value: Sendable>(_ body: @Sendable (inout State) -> Value) async -> Value {
+    exclusively(body)
+  }
+
+  private func exclusively<Value: Sendable>(_ body: @Sendable (inout State) -> Value) -> Value {
+    state.withLock { body(&$0) }
   }
 
   private func delete(_ state: inout State) {

@@ -18,6 +18,8 @@ internal import RestorationArchive
   let awareness: Awareness
   /// Whether instances are lists, which may lose their associations.
   let isList: Bool
+  /// Whether instances are scopes, which ask their coordinator what became of the stored state.
+  let isScope: Bool
   /// Whether instances join edits made while locked to the stored state.
   let joins: Bool
   let plan: ClassPlan
@@ -29,6 +31,8 @@ internal import RestorationArchive
   private(set) var fastPath: FastPath?
   /// The tag of plain instances, as the last capture with one found it.
   private(set) var plainTag: RestorationClass?
+  /// The classes whose state may be given to instances with a tag, as they were asked for last, and at which revision.
+  private var accepted: (revision: Int, tag: RestorationClass?, classes: Set<RestorationClass>)?
   /// The facts found in the current capture for the tags of instances, nearly always one for all of them.
   private var tags: [Tag] = []
 
@@ -48,6 +52,7 @@ internal import RestorationArchive
     // Whether a class is observed is not known before one of its instances was reflected on.
     _ = plan.markedProperties(of: object)
     isList = object is ListController
+    isScope = object is RestorationScope
     joins = object is any MergingController
     awareness =
       if plan.observesEverything {
@@ -71,6 +76,16 @@ internal import RestorationArchive
     column = nil
     fastPath = nil
     tags = []
+  }
+
+  /// The classes whose state may be given to instances with a tag; asked for again once classes were registered.
+  func acceptedClasses(
+    _ tag: RestorationClass?, _ revision: Int, _ find: () -> Set<RestorationClass>
+  ) -> Set<RestorationClass> {
+    if let accepted, accepted.revision == revision, accepted.tag == tag { return accepted.classes }
+    let classes = find()
+    accepted = (revision, tag, classes)
+    return classes
   }
 
   /// The facts found in the current capture for instances with a tag; nil if none was met.

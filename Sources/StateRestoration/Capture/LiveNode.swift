@@ -139,6 +139,7 @@ extension LiveNode {
     let coder = RestorationEncoder(
       path: nil, node: self, context: context(), owner: plan.type, properties: properties)
     coding.encode(object, with: coder)
+    captured.isAsStored = coder.isLeftAsStored
     let (entries, references) = coder.finish()
     if captured.entries.isEmpty { captured.entries = entries } else { captured.entries += entries }
     captured.references = references

@@ -25,6 +25,9 @@ internal import RestorationArchive
   /// The revision of the registry that the worker knows.
   private var sentRevision: Int?
 
+  /// What scopes are told of the stored state.
+  var access: CoordinatorAccess?
+
   // The hierarchy.
 
   /// The live objects by key; the first key is the app-level state's, which is no object.
@@ -75,6 +78,17 @@ internal import RestorationArchive
   /// All trees, so that an object can say that it changed without knowing its coordinators.
   private static var trees: [WeakTree] = []
 
+  /// Whether an object is in the hierarchy of another window as well.
+  func isElsewhere(_ object: any RestorableObject) -> Bool {
+    guard Self.trees.count > 1, let session = access?.coordinator?.session else { return false }
+    return Self.trees.contains { entry in
+      guard let other = entry.tree, other !== self, let node = other.node(of: object), node.kind != .shared,
+        let coordinator = other.access?.coordinator, coordinator.standing != .discarded
+      else { return false }
+      return coordinator.session != session
+    }
+  }
+
   /// Notes that an object has changed, wherever it is preserved.
   static func invalidate(_ object: any RestorableObject) {
     for entry in trees { entry.tree?.node(of: object)?.flag.invalidate() }
@@ -106,6 +120,7 @@ internal import RestorationArchive
     let givenCount = given.count
     walk = CaptureWalk(context: context, number: walk.number + 1, firstNewKey: nodes.count)
     walk.batch.isMeeting = isMeeting
+    if isMeeting { makeRoom(for: givenCount) }
     sendClasses()
     collect(scope)
     adopt(controllers)
@@ -124,6 +139,8 @@ internal import RestorationArchive
     recordReferences()
     orderPlacements()
     add(application)
+    walk.batch.findings += walk.duplicates.map(\.finding)
+    walk.duplicates = []
     walk.batch.leftGifts += given.takeUnmet(givenCount)
     walk.batch.removedRows = given.takeForgotten()
     for subject in walk.openClasses { subject.close() }
@@ -190,6 +207,14 @@ internal import RestorationArchive
     hasApplication = false
     sentRevision = nil
     _ = changes.drain()
+  }
+
+  /// Makes room for objects that are about to be met, as there may be very many.
+  private func makeRoom(for count: Int) {
+    nodes.reserveCapacity(nodes.count + count)
+    byObject.reserveCapacity(byObject.count + count)
+    polled.reserveCapacity(polled.count + count)
+    walk.batch.placements.reserveCapacity(count)
   }
 
   /// The tracked node with a key; nil when it has left, or for the app-level state.
@@ -280,16 +305,23 @@ internal import RestorationArchive
   ) -> LiveNode {
     let key = nodes.count
     let type = ObjectIdentifier(type(of: object))
-    let subject = classes[type] ?? LiveClass(object, ClassPlan.plan(for: Swift.type(of: object)))
-    classes[type] = subject
+    let subject = subject(of: type, object)
     let node = LiveNode(key: key, object: object, subject: subject, identifier: identifier) { [changes] in
       changes.mark(key)
     }
     (node.kind, node.isByHand) = (kind, byHand)
-    if let former = walk.left.removeValue(forKey: node.objectIdentity), former.object === object {
+    if subject.isScope, let access { (object as? RestorationScope)?.join(access) }
+    if !walk.left.isEmpty, let former = walk.left.removeValue(forKey: node.objectIdentity), former.object === object {
       (node.former, node.identity, node.lastRead) = (former.key, former.identity, former.lastRead)
     }
     return node
+  }
+
+  private func subject(of type: ObjectIdentifier, _ object: any RestorableObject) -> LiveClass {
+    if let known = classes[type] { return known }
+    let subject = LiveClass(object, ClassPlan.plan(for: Swift.type(of: object)))
+    classes[type] = subject
+    return subject
   }
 
   /// Has the values of a class's instances copied into the current batch.

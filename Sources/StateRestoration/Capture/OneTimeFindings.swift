@@ -6,7 +6,7 @@
 @MainActor struct OneTimeFindings {
   private var unnamed: [(type: ObjectIdentifier, finding: PreservationFinding)] = []
   private var lost: [PreservationFinding] = []
-  /// The classes and the lists that were met.
+  /// The classes, and the objects with a finding, that were met.
   private var met: Set<ObjectIdentifier> = []
 
   /// Notes an object whose identifier is nil.
@@ -19,6 +19,11 @@
   /// Notes a list whose association has gone.
   mutating func noteLostAssociation(of list: ListController, at path: RestorationPath) {
     if met.insert(ObjectIdentifier(list)).inserted { lost.append(.associationNotHeld(path: path)) }
+  }
+
+  /// Notes an object that another window preserves as well.
+  mutating func noteElsewhere(_ object: any RestorableObject, at path: RestorationPath) {
+    if met.insert(ObjectIdentifier(object)).inserted { lost.append(.inTwoWindows(path: path)) }
   }
 
   /// The findings that no save has said.

@@ -2,6 +2,10 @@
 enum ReservedKey {
   /// The one value of a ``StatefulObject``.
   static let state = "$state"
+  /// The value of a scope that was encoded when it was set, as bytes of its own.
+  static let encodedState = "$encoded"
+  /// The version of a scope's value, unless it is 1.
+  static let version = "$version"
 
   /// Whether a key is the framework's.
   static func isReserved(_ key: String) -> Bool {

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// Gives one object's stored values back, by key, while the method that it was given to runs.
 ///
 /// A throwing read distinguishes "nothing was stored" from "could not read it": `nil` always means the first. A read after
@@ -141,22 +143,17 @@
 
   /// Reads any key, the framework's own included.
   func read<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(RestorationError) -> Value? {
-    do {
-      guard let value = try record.decodeIfPresent(type, forKey: key) else {
-        guard record.contains(key) else { return nil }
-        noteReading(key)
-        // A stored nil is a value of an optional type.
-        return (type as? any OptionalValue.Type)?.absent(as: type)
-      }
-      noteReading(key)
-      return value
+    let state = RecordedValue(source: .record(record, key: key), path: path)
+    // A key that is not there was not read.
+    let value: Value?
+    do throws(RestorationError) {
+      value = try state.decodeIfPresent(type)
     } catch {
       noteReading(key)
-      throw RestorationError(
-        .unreadable, "The stored value is not \(type): a value of another type needs another key, or a migration.",
-        path: path,
-        key: key, cause: error)
+      throw error
     }
+    if value != nil || record.contains(key) { noteReading(key) }
+    return value
   }
 
   /// Looks for the fields of a stored value that its type does not know.
@@ -169,18 +166,20 @@
     if firstReadKey == nil { firstReadKey = key } else if firstReadKey != key { otherReadKeys.insert(key) }
   }
 
-  /// Reads the one value of a ``StatefulObject`` in the form that an older version stored.
-  func storedState<State: Decodable>(_ type: State.Type) throws(RestorationError) -> State {
-    guard let state = try read(type, forKey: ReservedKey.state) else {
-      throw RestorationError(.keyNotFound, "The object stored no state.", path: path)
-    }
-    return state
+  /// The one value of a ``StatefulObject``, for migrations; it counts as read.
+  var recordedState: RecordedValue {
+    noteReading(ReservedKey.state)
+    return RecordedValue(source: .record(record, key: ReservedKey.state), path: path)
   }
 
-  /// Whether the one value of a ``StatefulObject`` is stored as nil, whatever its type.
-  func storesNil() throws(RestorationError) -> Bool {
-    guard hasState else { return false }
-    return try read(AnyStored.self, forKey: ReservedKey.state) == nil
+  /// What a value of a scope has stored, to be decoded when somebody says as what; it counts as read.
+  func takeScopeValue() throws(RestorationError) -> ScopeValue {
+    for key in record.keys { noteReading(key) }
+    let version = try read(UInt32.self, forKey: ReservedKey.version).map { StateVersion(rawValue: $0) } ?? 1
+    let bytes = try read(Data.self, forKey: ReservedKey.encodedState)
+    guard bytes != nil || hasState else { return .refused }
+    let source = bytes.map { RecordedValue.Source.encoded($0) } ?? .record(record, key: ReservedKey.state)
+    return .stored(RecordedValue(source: source, path: path), version)
   }
 
   /// Whether the record has the one value of a ``StatefulObject``.
@@ -233,14 +232,4 @@
     }
     return object
   }
-}
-
-/// Reads anything but nil.
-private struct AnyStored: Decodable { init(from decoder: any Decoder) {} }
-
-/// A type that nil is a value of.
-private protocol OptionalValue { static func absent<Value>(as type: Value.Type) -> Value? }
-
-extension Optional: OptionalValue {
-  fileprivate static func absent<Value>(as type: Value.Type) -> Value? { ([Self.none] as? [Value])?.first }
 }

@@ -14,6 +14,7 @@
   private(set) var references: [CapturedReference] = []
   /// The keys of both: compared without touching the values.
   private var keys: [String] = []
+  private(set) var isLeftAsStored = false
   private var isValid = true
   private let owner: Any.Type
   private let fixedPath: RestorationPath?
@@ -70,6 +71,15 @@
     claim(key)
     references.append(CapturedReference(key: key, targets: .many(objects)))
   }
+
+  /// Copies a value of a scope.
+  func encodeScopeValue(_ value: some Encodable & Sendable, forKey key: String, _ version: StateVersion) {
+    entries.append(RestorationArchive.Entry(key: key, value: value))
+    if version != 1 { entries.append(RestorationArchive.Entry(key: ReservedKey.version, value: version.rawValue)) }
+  }
+
+  /// Has the object keep the record that it was given: it has not changed since.
+  func leaveAsStored() { isLeftAsStored = true }
 
   /// Ends the encoder's life and hands over what it collected.
   package func finish() -> (entries: [RestorationArchive.Entry], references: [CapturedReference]) {

@@ -1,7 +1,7 @@
 /// What automatic preservation is waiting for.
 struct AutomaticState {
   /// The interval that has not passed: the one of a save, which comes first in it, or of a retry.
-  var interval: AutomaticInterval?
+  var interval: Pause?
   /// Whether something changed during the interval.
   var isDue = false
   /// How long to wait at least after a save that failed, or that the delegate declined.
@@ -11,12 +11,6 @@ struct AutomaticState {
   static let retryInterval = Duration.seconds(1)
   /// Nor is a delegate that declines more often than this.
   static let declinedInterval = Duration.milliseconds(50)
-}
-
-/// An interval between saves; another one takes its place when the program changes its mind.
-@MainActor final class AutomaticInterval {
-  /// Runs until it has passed.
-  var pause: Task<Void, Never>?
 }
 
 extension RestorationCoordinator {
@@ -46,7 +40,7 @@ extension RestorationCoordinator {
   }
 
   func automaticPolicyChanged() {
-    automatic.interval?.pause?.cancel()
+    automatic.interval?.cancel()
     automatic = AutomaticState()
     var interval: Duration?
     if case .onChange(let pause) = preservesAutomatically { interval = pause }
@@ -69,7 +63,7 @@ extension RestorationCoordinator {
 
   private func beginInterval(savingFirst: Bool) {
     guard case .onChange(let length) = preservesAutomatically else { return }
-    let interval = AutomaticInterval()
+    let interval = Pause()
     automatic.interval = interval
     guard savingFirst else { return wait(length, as: interval) }
     turns.perform { [weak self] in
@@ -77,18 +71,13 @@ extension RestorationCoordinator {
     }
   }
 
-  /// Waits elsewhere until an interval has passed: the main actor may have no turns of its own.
-  private func wait(_ length: Duration, as interval: AutomaticInterval) {
+  private func wait(_ length: Duration, as interval: Pause) {
     guard automatic.interval === interval else { return }
-    let pause = max(length, automatic.leastPause).clampedForSleep
-    interval.pause = Task.detached { [weak self, turns, clock = configuration.clock] in
-      try? await clock.sleep(for: pause)
-      guard !Task.isCancelled else { return }
-      turns.perform { self?.didPass(interval) }
-    }
+    let length = max(length, automatic.leastPause).clampedForSleep
+    interval.begin(length, configuration.clock, in: turns) { [weak self] in self?.didPass(interval) }
   }
 
-  private func didPass(_ interval: AutomaticInterval) {
+  private func didPass(_ interval: Pause) {
     guard automatic.interval === interval else { return }
     automatic.interval = nil
     if automatic.isDue || !changes.isEmpty { preserveAutomatically() }

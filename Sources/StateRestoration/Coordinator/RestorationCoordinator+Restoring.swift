@@ -112,7 +112,9 @@ extension RestorationCoordinator {
       await deferUntilUnlock()
       // What the program makes now, in the same turn, is no edit of the user's.
       lookAtNewcomers(.all)
-    case .unavailable: await beginAnew(.unknown)
+    case .unavailable:
+      await beginAnew(.unknown)
+      joinScopes()
     default: await beginAnew(retiring: failure.retiring)
     }
     return RestorationReport(failure)

@@ -29,7 +29,7 @@ extension RestorationCoordinator {
   /// Does at once what an unlock has left to do, as ``finishLateRestoration()`` does.
   func finishLateRestorationNow() throws(RestorationError) {
     try requireFree(.restoring)
-    Synchronous.run { await self.finishLateRestoration() }
+    _ = Synchronous.run { await self.finishLateRestoration() }
   }
 
   /// Takes note of a save whose values are copied, once it is written: nothing else can go on before.

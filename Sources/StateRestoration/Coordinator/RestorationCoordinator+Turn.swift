@@ -76,7 +76,6 @@ extension RestorationCoordinator {
     var unread: [[String]: (path: RestorationPath, others: Int)] = [:]
     for node in report.nodes {
       switch node.notRestoredReason {
-      case .notAskedFor?: break
       case .classRetired?: retired.append(node.path)
       case .parentNotRestored? where retired.contains { node.path.components.starts(with: $0.components) }: break
       case let reason?: log.log(.warning, "\(node.path): \(reason)")
@@ -200,7 +199,7 @@ extension RestorationCoordinator {
       return isReplaced
     }
     // The mark of the node that restoring died at is on disk before anything goes on; a save waits for the rest by itself.
-    guard crashNode != nil else { return worker.post { _ = begin(&$0) } }
+    guard crashNode != nil else { return worker.postpone { _ = begin(&$0) } }
     if await worker.run(begin) { await moveAttempt() }
   }
 
@@ -252,6 +251,16 @@ extension RestorationCoordinator {
     guard needsAttempt else { return }
     let isOpen = isRestorationExtended
     if let moved = await worker.run({ $0.moveAttempt(isOpen: isOpen) }) { adopt(moved, wasOpen: isOpen) }
+  }
+
+  /// Does as ``moveAttempt()``, without waiting for it.
+  func beginMovingAttempt() {
+    guard needsAttempt else { return }
+    let isOpen = isRestorationExtended
+    worker.post { [weak self, turns] session in
+      guard let moved = session.moveAttempt(isOpen: isOpen) else { return }
+      turns.perform { self?.adopt(moved, wasOpen: isOpen) }
+    }
   }
 
   /// Goes on with a mark that the worker has made, as it would be if it had been made now.

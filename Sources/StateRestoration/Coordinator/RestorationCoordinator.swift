@@ -40,6 +40,7 @@ internal import RestorationArchive
     set {
       report = newValue
       hasNewOutcomes = false
+      access.phase = accessPhase
     }
   }
 
@@ -84,12 +85,14 @@ internal import RestorationArchive
   let tree: LiveTree
   let turns: MainTurns
   let operations = ExclusiveOperations()
-  var standing = Standing.new
+  /// What scopes are told of the stored state.
+  let access = CoordinatorAccess()
+  var standing = Standing.new { didSet { access.phase = accessPhase } }
   weak var root: (any RestorableController)?
   /// The state loaded by `prepare()` until a restoration uses it.
   var prepared: Result<LoadedState, LoadFailure>?
   /// The last restored state, for late objects.
-  var restored: RestoreTurn?
+  var restored: RestoreTurn? { didSet { access.phase = accessPhase } }
   /// The late objects that came in the turn that restores; nil outside of it.
   var lateObjects: [LateObject]?
   var attempt: (any RestorationAttempting)?
@@ -136,6 +139,8 @@ internal import RestorationArchive
     tree = LiveTree(registry: registry, changes: ChangeList { awakener.wake() }, context: context)
     awakener.coordinator = self
     turns.mayBegin = { [weak self] in self?.isAsking != true }
+    tree.access = access
+    access.coordinator = self
     registry.tell(self)
     becomeFindable()
   }
@@ -153,6 +158,12 @@ internal import RestorationArchive
 
   /// Whether the program is asked for its objects or their values in this moment, by a call that has not returned.
   var isAsking: Bool { tree.isCapturing || lateObjects != nil }
+
+  /// What a scope answers who asks for something that is not there.
+  var accessPhase: CoordinatorAccess.Phase {
+    if standing == .locked { return .locked }
+    return restored == nil && report?.outcome == .unavailable ? .unavailable : .open
+  }
 
   var log: any RestorationLog { configuration.log }
   var changes: ChangeList { tree.changes }

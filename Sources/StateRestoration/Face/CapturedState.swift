@@ -28,6 +28,8 @@ package struct CapturedState {
   var row: Int?
   /// The other values under their keys, in the order of encoding.
   package var entries: [RestorationArchive.Entry] = []
+  /// Whether the object keeps the record that it was given, as it has not changed since.
+  var isAsStored = false
   /// References to other objects, to be replaced by their places.
   package var references: [CapturedReference] = []
 }

@@ -55,9 +55,9 @@ import Observation
 
   /// The plain name of a type, without what is in angle brackets: a value's type may change, and its state be migrated.
   static func name(of type: Any.Type) -> RestorationClass {
-    let name = "\(type)".prefix { $0 != "<" }
-    // What a scope is asked to provide and what it keeps are one value.
-    return name == "ProvidedEntry" ? "StoredValue" : RestorationClass(String(name))
+    // A value of a scope and one that stands alone are the same.
+    if type == ScopeEntry.self { return ScopeEntry.className }
+    return RestorationClass(String("\(type)".prefix { $0 != "<" }))
   }
 
   /// The plan of a class, made at first use.
@@ -72,6 +72,11 @@ import Observation
   /// The marked properties of an instance, the superclass's first; reflects only if the class may have some.
   func markedProperties(of object: any RestorableObject) -> [RestoredProperty] {
     if hasMarkedProperties == false { return [] }
+    // Reflecting is dear where a process has just begun. An instance has its properties, so that there would be some by now.
+    if !RestoredProperty.isUsed, !isObservable {
+      hasMarkedProperties = false
+      return []
+    }
     var levels: [[RestoredProperty]] = []
     var mirror: Mirror? = Mirror(reflecting: object)
     var isObserved = isObservable

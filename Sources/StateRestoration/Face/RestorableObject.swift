@@ -53,14 +53,19 @@ extension RestorableObject {
 
 /// Knows which classes leave their version to the default, for the lint: their subclasses can't have one of their own.
 @MainActor package enum DefaultVersion {
-  private static var classes: Set<ObjectIdentifier> = []
+  // A list: there are few, each is looked for once, and the first set of a type costs a launch more.
+  private static var classes: [ObjectIdentifier] = []
 
-  static func wasUsed(by type: any RestorableObject.Type) { classes.insert(ObjectIdentifier(type)) }
+  static func wasUsed(by type: any RestorableObject.Type) {
+    if !isKnown(type) { classes.append(ObjectIdentifier(type)) }
+  }
+
+  private static func isKnown(_ type: any RestorableObject.Type) -> Bool { classes.contains(ObjectIdentifier(type)) }
 
   /// Whether the default answers for a class.
   package static func isUsed(by type: any RestorableObject.Type) -> Bool {
     _ = type.stateVersion
-    return classes.contains(ObjectIdentifier(type))
+    return isKnown(type)
   }
 }
 

@@ -275,15 +275,19 @@ extension RestorationRegistry {
   }
 
   /// Whose state an object's is, under today's tag, and the newest version that its class can read.
-  func identity(of object: any RestorableObject) -> (identity: Identity, version: StateVersion) {
+  ///
+  /// - Parameter controller: The object, when it is known to be a controller.
+  func identity(
+    of object: any RestorableObject, as controller: (any RestorableController)? = nil
+  ) -> (identity: Identity, version: StateVersion) {
     let plan = ClassPlan.plan(for: type(of: object))
-    return (current(ownIdentity(of: object, plan).identity), plan.version)
+    return (current(ownIdentity(of: object, plan, as: controller).identity), plan.version)
   }
 
   private func ownIdentity(
-    of object: any RestorableObject, _ plan: ClassPlan
+    of object: any RestorableObject, _ plan: ClassPlan, as known: (any RestorableController)? = nil
   ) -> (identity: Identity, tag: RestorationClass?) {
-    let controller = plan.isView ? nil : object as? any RestorableController
+    let controller = plan.isView ? nil : known ?? object as? any RestorableController
     let tag = controller?.restorationClass
     let identity = Identity(
       classTag: tag ?? plan.typeName, model: controller?.restorationModelIdentifier, isView: plan.isView)
@@ -318,6 +322,7 @@ extension RestorationRegistry {
 
   /// The registered classes as a value.
   var classTable: ClassTable {
+    if classes.isEmpty, renamed.isEmpty { return ClassTable() }
     var accepted: [RestorationClass: Set<RestorationClass>] = [:]
     for (_, registered) in classes where accepted[registered.tag] == nil {
       accepted[registered.tag] = registeredClasses(registered.type)

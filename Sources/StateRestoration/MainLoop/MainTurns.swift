@@ -42,7 +42,9 @@ final class MainTurns: Sendable {
 
   /// Speaks after two intervals without a turn; never with nil.
   func watch(_ interval: Duration?, log: any RestorationLog) {
-    state.withLock { $0.plan = interval.map { ((max($0, .milliseconds(100)) * 2).clampedForSleep, log) } }
+    // A loop that was given is there, and some take their time to show a window.
+    let least = loop == nil ? Duration.milliseconds(200) : .seconds(5)
+    state.withLock { $0.plan = interval.map { (max(($0.clampedForSleep * 2).clampedForSleep, least), log) } }
   }
 
   /// Runs a body in a later turn; bodies keep their order.

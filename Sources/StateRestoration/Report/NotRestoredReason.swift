@@ -13,8 +13,6 @@
   case nameDiffers(found: String, type: String)
   /// Its class was given up; see ``RestorationRegistry/retire(_:)``.
   case classRetired(RestorationClass)
-  /// It is a scope's, and nobody has asked the scope for it in this run.
-  case notAskedFor
   /// The recorded restoration class is not registered, and nobody else gave an object.
   case unknownClass(RestorationClass)
   /// The restoration class answered nil, which is final: the subtree is not to be restored.
@@ -69,7 +67,6 @@ extension NotRestoredReason: CustomStringConvertible {
       "no object has this name, but the \(type) “\(found)” beside it has nothing stored: an identifier must be the same at each "
         + "launch, so do not make it of a title; kept"
     case .classRetired(let tag): "class “\(tag)” is retired; the next save removes its state"
-    case .notAskedFor: "not asked for in this run; kept"
     case .unknownClass(let tag): "class “\(tag)” is not registered: register it, or name it among a class's former tags"
     case .refusedByClass(let tag): "class “\(tag)” declined"
     case .classMismatch(let recorded, let found):

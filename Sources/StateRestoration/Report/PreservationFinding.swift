@@ -19,6 +19,10 @@
   ///
   /// Said once for a list in each run.
   case associationNotHeld(path: RestorationPath)
+  /// Another window preserves the object as well: each gives it its own state, and the one that is restored last wins.
+  ///
+  /// Said once for an object in each run.
+  case inTwoWindows(path: RestorationPath)
   /// The object's class tag is registered for no class, so that nothing can make the object again.
   case unregisteredClass(path: RestorationPath, tag: RestorationClass)
   /// A save by name has found a change that nothing had announced, while ``RestorationConfiguration/askingInterval`` is nil: an
@@ -72,6 +76,9 @@ extension PreservationFinding: CustomStringConvertible {
     case .associationNotHeld(let path):
       "\(path): the association of the list is gone, so that its selection comes back by row; keep the association as long "
         + "as the list"
+    case .inTwoWindows(let path):
+      "\(path): in another window as well, and each restores its own state into it; make one for each window, or register "
+        + "it as a shared object"
     case .unregisteredClass(let path, let tag):
       "\(path): class “\(tag)” is not registered; register it before restoring, or the object will not be made again"
     case .unannouncedChange(let path):

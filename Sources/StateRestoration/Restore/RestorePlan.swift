@@ -295,6 +295,9 @@ extension RestorePlan {
       newestSave: records(of: index).map { save(of: $0) }.max() ?? 0, number: nodes[index].id.rawValue)
   }
 
+  /// Whether a row is the only one of its place.
+  func leadsAlone(_ index: Int) -> Bool { isPlain || others[index] == nil }
+
   /// The rows of a place, by the index of the one that leads it, which comes first.
   func rows(ledBy index: Int) -> [Int] {
     isPlain ? [index] : [index] + (others[index] ?? [])
@@ -333,10 +336,14 @@ extension RestorePlan {
   private func further(_ place: RecordPlace) -> FurtherRecord? { place.further.flatMap { further[place.row]?[$0] } }
 
   /// The number of a record's node.
-  func id(of record: RecordPlace) -> NodeID { further(record)?.id ?? nodes[record.row].id }
+  func id(of record: RecordPlace) -> NodeID {
+    record.further == nil ? nodes[record.row].id : further(record)?.id ?? nodes[record.row].id
+  }
 
   /// The version of a record.
-  func version(of record: RecordPlace) -> StateVersion { further(record)?.version ?? nodes[record.row].version }
+  func version(of record: RecordPlace) -> StateVersion {
+    record.further == nil ? nodes[record.row].version : further(record)?.version ?? nodes[record.row].version
+  }
 
   /// The flags of a record.
   func flags(of record: RecordPlace) -> RestorationArchive.NodeFlags {
@@ -368,13 +375,16 @@ extension RestorePlan {
 
   /// The values of a record; empty when it has none, or when damage hides them.
   func values(of record: RecordPlace) -> any StateRecord {
-    guard let further = further(record) else { return PlannedRecords.Record(records, at: record.row) }
+    guard record.further != nil, let further = further(record) else {
+      return PlannedRecords.Record(records, at: record.row)
+    }
     return PlannedRecords.Record(PlannedRecords([further.decoder], paths: [paths[record.row]]), at: 0)
   }
 
   /// A stored record, for its object's decoder.
   func stored(_ record: RecordPlace) -> RestorationDecoder.Stored {
     .init(
-      values(of: record), at: paths[record.row], version: version(of: record), model: details(of: record.row).model)
+      values(of: record), at: paths[record.row], version: version(of: record),
+      model: nodes[record.row].hasDetails ? details(of: record.row).model : nil)
   }
 }

@@ -1,7 +1,8 @@
 internal import FoundationEssentials
-public import Observation
+internal import Observation
 
-/// The scenes (windows) of a program: which there are, most recent first, and a coordinator with an archive for each.
+/// The list behind ``RestoredWindows``: which scenes (windows) there are, most recent first, and a coordinator with an
+/// archive for each.
 ///
 /// A closed scene keeps its state for a while (``recentlyClosed``); a discarded one leaves nothing. What is opened, closed and
 /// discarded at the same time waits for each other, in the order of the calls.
@@ -12,11 +13,11 @@ public import Observation
 /// it, and joined when it is read the next time.
 ///
 /// ``sessions`` and ``frontmost`` can be observed.
-@Observable @MainActor public final class SceneSessions {
+@Observable @MainActor package final class SceneSessions {
   /// All sessions that are known, most recently active first.
   ///
   /// What other processes of the program do with theirs is seen whenever the list is read or written.
-  public private(set) var sessions: [SceneSession] = []
+  package private(set) var sessions: [SceneSession] = []
   /// The program's facts and limits, for every scene.
   package let configuration: RestorationConfiguration
   /// How much the launch brings back of each scene.
@@ -28,12 +29,19 @@ public import Observation
   }
   /// The program's snapshot, which may show any of the scenes, and goes with each.
   @ObservationIgnored var snapshots: SnapshotKeeper? {
-    didSet { for coordinator in coordinators.values { coordinator.snapshots = snapshots } }
+    didSet {
+      for coordinator in coordinators.values { coordinator.snapshots = snapshots }
+      program?.snapshots = snapshots
+    }
+  }
+  /// The state of the whole program, which is one beside all scenes; nil when every scene has its own.
+  @ObservationIgnored var program: RestorationCoordinator? {
+    didSet { program?.snapshots = snapshots }
   }
   /// The scenes that were closed since the launch: what they had then comes back whole.
   @ObservationIgnored private var closed: Set<SceneSession.ID> = []
   /// The restoration classes, blueprints and shared objects of all scenes.
-  public let registry: RestorationRegistry
+  package let registry: RestorationRegistry
 
   @ObservationIgnored private let makeCoordinator:
     @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
@@ -54,7 +62,7 @@ public import Observation
   /// Creates the list of a program's scenes on a device; every scene's coordinator gets the delegate and the registry.
   ///
   /// The delegate is held weakly. Throws when the device can't give the slot of the list.
-  public convenience init(
+  package convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry()
   ) throws(ProtectionError) {
@@ -80,13 +88,13 @@ public import Observation
   }
 
   /// The session that was active last and is open; nil when no scene is open.
-  public var frontmost: SceneSession? { sessions.first { $0.isOpen } }
+  package var frontmost: SceneSession? { sessions.first { $0.isOpen } }
 
   /// The scenes that were closed last, the very last first, with the titles that they had: ``open(_:role:)`` opens them again.
   ///
   /// There are at most ``RestorationConfiguration/recentlyClosedLimit``, and none that was closed longer ago than
   /// ``RestorationConfiguration/recentlyClosedAge``. The state of others is deleted with the next close or launch.
-  public var recentlyClosed: [SceneSession] {
+  package var recentlyClosed: [SceneSession] {
     // Who observes this observes the sessions.
     guard sessions.contains(where: { !$0.isOpen }) else { return [] }
     return Array(known.closed.prefix(max(configuration.recentlyClosedLimit, 0)).prefix { !isTooOld($0) })
@@ -101,7 +109,7 @@ public import Observation
   /// The log says so, and so does the report of a launch that found it. The next change of the list writes a new one.
   /// Call it again at any time to see what other processes have changed.
   @discardableResult
-  public func load() async throws(RestorationError) -> [SceneSession] {
+  package func load() async throws(RestorationError) -> [SceneSession] {
     try await operations.run(.loading) { () async throws(RestorationError) in
       try await look()
       return sessions
@@ -132,7 +140,7 @@ public import Observation
   ///   - id: Which session; any name that the program likes.
   ///   - role: What kind of scene it is; empty to leave that as it is.
   /// - Returns: The scene's coordinator, to restore and preserve its hierarchy.
-  public func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
+  package func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
     try await operations.run(.saving) { () async throws(RestorationError) in
       let coordinator = try coordinator(for: id)
       noteOpening(of: id, role: role)
@@ -193,7 +201,7 @@ public import Observation
   /// The coordinator of a session; made at first use, so that scenes in the back are restored on demand.
   ///
   /// Its ``RestorationCoordinator/extent`` is that of the launch. A scene that was closed since then comes back whole.
-  public func coordinator(for id: SceneSession.ID) throws(RestorationError) -> RestorationCoordinator {
+  package func coordinator(for id: SceneSession.ID) throws(RestorationError) -> RestorationCoordinator {
     if let coordinator = coordinators[id] { return coordinator }
     do {
       let coordinator = try makeCoordinator(id)
@@ -212,7 +220,7 @@ public import Observation
   }
 
   /// Notes that a scene came to the front.
-  public func activate(_ id: SceneSession.ID) async throws(RestorationError) {
+  package func activate(_ id: SceneSession.ID) async throws(RestorationError) {
     try await operations.run(.saving) { () async throws(RestorationError) in
       let now = known.nextActivation(configuration.now())
       if known.change(id, { $0.lastActive = now }) { try await save() }
@@ -230,7 +238,7 @@ public import Observation
   /// - Parameters:
   ///   - id: Which session.
   ///   - title: What the user calls it, for ``recentlyClosed``; empty to leave that as it is.
-  public func close(_ id: SceneSession.ID, title: String = "") async throws(RestorationError) {
+  package func close(_ id: SceneSession.ID, title: String = "") async throws(RestorationError) {
     try await operations.run(.saving) { () async throws(RestorationError) in
       guard sessions.contains(where: { $0.id == id }) else { return }
       // Another process may have it: only that one closes it.
@@ -302,7 +310,7 @@ public import Observation
   /// The program's snapshot goes, too, as it may show the scene. A coordinator of the scene that the program still holds saves
   /// nothing any more. If this throws because the state can't be deleted, the scene stays known, and is saved as before; otherwise
   /// its state is gone.
-  public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
+  package func discard(_ id: SceneSession.ID) async throws(RestorationError) {
     try await operations.run(.discarding) { () async throws(RestorationError) in
       let coordinator = try coordinator(for: id)
       try await coordinator.discardForGood()
@@ -323,7 +331,7 @@ public import Observation
   /// - Throws: ``RestorationError``, the first one, when all scenes were tried; the reports of the others are in their
   ///   coordinators' ``RestorationCoordinator/lastReport``.
   @discardableResult
-  public func restoreOpenScenes(
+  package func restoreOpenScenes(
     into root: (SceneSession) -> (any RestorableController)?
   ) async throws(RestorationError) -> [(session: SceneSession, report: RestorationReport)] {
     var reports: [(session: SceneSession, report: RestorationReport)] = []
@@ -353,7 +361,7 @@ public import Observation
   /// - Returns: The outcomes by session, the most recent first.
   /// - Throws: ``RestorationError``, the first one, when all scenes were tried.
   @discardableResult
-  public func preserveAll() async throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
+  package func preserveAll() async throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
     var outcomes: [(session: SceneSession, outcome: PreservationOutcome)] = []
     var failure: RestorationError?
     for session in sessions {
@@ -374,7 +382,7 @@ public import Observation
   ///
   /// ``RestorableApplication`` calls it when its life cycle terminates. Call it where the program decides to quit, if a toolkit
   /// closes the windows before that. A restoration that is still extended has not crashed.
-  public func announceEnd() {
+  package func announceEnd() {
     isEnding = true
     for coordinator in openCoordinators { coordinator.announceEnd() }
   }

@@ -10,6 +10,18 @@ extension RestorationCoordinator {
   func becomeFindable() {
     Self.living.removeAll { $0.coordinator == nil }
     Self.living.append(Living(coordinator: self))
+    HostProcess.markMainActor()
+  }
+
+  /// Has the scopes of a hierarchy that no capture has met yet tell what became of the stored state.
+  func joinScopes() {
+    var seen: Set<ObjectIdentifier> = []
+    var stack = [root].compactMap(\.self)
+    while let next = stack.popLast() {
+      guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
+      (next as? RestorationScope)?.join(access)
+      stack += next.restorationChildren
+    }
   }
 
   /// The coordinator that preserves an object; nil when none has met it.
@@ -57,8 +69,7 @@ extension RestorationCoordinator {
   func forgetAll(at path: RestorationPath) {
     // The capture in progress may have met these objects already.
     guard !tree.isCapturing else {
-      Task { forgetAll(at: path) }
-      return
+      return turns.perform { [weak self] in self?.forgetAll(at: path) }
     }
     if let restored, let index = storedPlace(at: path) {
       restored.spend(index)

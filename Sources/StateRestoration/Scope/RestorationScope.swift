@@ -1,170 +1,252 @@
 public import Observation
 
-/// Values under keys that come back, without classes: what a declarative toolkit needs to remember what it shows.
+/// Values under keys that come back, without classes: what a toolkit, or a small program, needs to remember what it shows.
 ///
 /// A scope is a controller like any other: the root of a session, or a child anywhere. Values and nested scopes are nodes below
-/// it, so that budgets, versions, reports and carrying over hold for them. Read when the session is open, the coordinator has
-/// restored, and as often as you like: nothing waits.
+/// it, so that budgets, versions, reports and carrying over hold for them.
 ///
 /// ```swift
 /// let scope = RestorationScope("window")
-/// let session = try await RestorationSession.open(at: .applicationState("com.example.notes"), root: scope)
-/// let draft = scope.value(forKey: "draft", default: "")
-/// scope.setValue(draft + "!", forKey: "draft")
+/// let draft = scope.value("draft", default: "")
+/// try await RestorationSession.run(at: .applicationState("com.example.notes"), root: scope) { _ in
+///   draft.value += "!"
+/// }
 /// ```
+///
+/// A ``StoredValue`` is for code of the main actor. The methods that aren't isolated are for everybody else, and for the storage
+/// protocols of toolkits: they may be called on any thread, ask no more of a value than `Codable`, encode it where it is set, and
+/// give back what was set before, also before it is saved. All of them lead to the same values.
+///
+/// Keys that nobody uses in a run keep their values.
 @Observable @MainActor public final class RestorationScope: RestorableController {
   /// The name among its siblings.
   @ObservationIgnored public let restorationIdentifier: RestorationIdentifier?
 
-  /// The values and nested scopes that were used in this run.
-  public private(set) var restorationChildren: [any RestorableController] = []
-
-  @ObservationIgnored private var members: [RestorationIdentifier: any RestorableController] = [:]
+  private var children: [any RestorableController]
+  @ObservationIgnored private let storage = ScopeStorage()
+  @ObservationIgnored private var members: [String: any RestorableController] = [:]
   /// The objects that have left in this turn: one that comes at the address of one that died would be taken for it.
   @ObservationIgnored private var departed: [any RestorableController] = []
   @ObservationIgnored private weak var parent: RestorationScope?
   @ObservationIgnored private weak var knownCoordinator: RestorationCoordinator?
 
   /// Makes a scope with a name among its siblings.
-  public init(_ name: RestorationIdentifier = "scope") { restorationIdentifier = name }
-
-  /// The value under a key; nil only if nothing is stored.
   ///
-  /// Of a key that is provided it is the stored value that came back after an unlock, until the provided one changes; else nil.
+  /// - Parameter members: Controllers that stand in it beside its values, each with an identifier that is no key.
+  public init(_ name: RestorationIdentifier = "scope", _ members: any RestorableController...) {
+    restorationIdentifier = name
+    children = members
+    for member in members {
+      if let name = member.restorationIdentifier { self.members[name.rawValue] = member }
+    }
+  }
+
+  /// The values, nested scopes and other controllers in it.
+  public var restorationChildren: [any RestorableController] {
+    storage.noteKeysAreRead()
+    settle()
+    return children
+  }
+
+  // MARK: - On the main actor
+
+  /// The value under a key, to be read, assigned and observed.
   ///
-  /// - Throws: ``RestorationError/Code/locked`` while the device is locked, ``RestorationError/Code/deviceNotOpened`` when the last
-  ///   restoration could not reach the state, ``RestorationError/Code/unreadable`` when the value that is stored can't be read as
-  ///   this type, or is below state that did not come back; it stays stored until another value is set.
-  public func value<Value: Codable & Sendable>(
-    ofType type: Value.Type = Value.self, forKey key: RestorationIdentifier
-  ) throws(RestorationError) -> Value? {
-    switch members[key] {
-    case let known as StoredValue<Value?>: return known.value
-    case let known as ProvidedEntry<Value>:
-      if let stored = known.stored { return stored }
-      try requireUnlocked(key)
-      return nil
-    case _?: throw ofAnotherType(key)
-    case nil: break
-    }
-    // Whoever observes this is told when the key comes.
-    _ = restorationChildren.count
-    guard let coordinator else { return nil }
-    if coordinator.restored == nil, coordinator.lastReport?.outcome == .unavailable {
-      throw RestorationError(
-        .deviceNotOpened, "What is stored could not be reached; restore again, then read again.", path: place(of: key))
-    }
-    guard let place = place(of: key) else { return nil }
-    try requireUnlocked(key)
-    guard coordinator.hasUnreadValue(at: place) else {
-      guard coordinator.withholdsValue(at: place) else { return nil }
-      throw RestorationError(.unreadable, "The state that the stored value belongs to was not restored.", path: place)
-    }
-    let entry = StoredValue<Value?>(key, nil)
-    list(entry, as: key)
-    let report = coordinator.restore(entry, at: place)
-    if entry.value == nil { remove(key) }
-    if case .notRestored(let reason)? = report?.result {
-      // Another type may be asked for before the entry dies.
-      if let turn = coordinator.restored, let index = coordinator.storedPlace(at: place),
-        turn.object(at: index) === entry
-      {
-        turn.fail(index, reason)
-      }
-      throw RestorationError(.unreadable, "What is stored under the key was not given: \(reason).", path: place)
-    }
-    return entry.value
-  }
-
-  private func requireUnlocked(_ key: RestorationIdentifier) throws(RestorationError) {
-    guard coordinator?.standing == .locked else { return }
-    throw RestorationError(
-      .locked, "The device is locked; read again after the unlock, when the coordinator has restored.",
-      path: place(of: key))
-  }
-
-  /// The value under a key, or a default if there is none, or it can't be read now.
-  public func value<Value: Codable & Sendable>(
-    forKey key: RestorationIdentifier, default fallback: @autoclosure () -> Value
-  ) -> Value {
-    do throws(RestorationError) {
-      return try value(ofType: Value.self, forKey: key) ?? fallback()
-    } catch {
-      return fallback()
-    }
-  }
-
-  /// Keeps a value under a key; it is preserved with the next save.
-  public func setValue<Value: Codable & Sendable>(_ value: Value, forKey key: RestorationIdentifier) {
-    if let known = members[key] as? StoredValue<Value?> {
-      known.value = value
-      // In the turn that restores it as well.
-      coordinator?.tree.given.noteEdit(known)
-    } else {
-      replace(key, by: StoredValue<Value?>(key, value), isEdit: true)
-    }
-  }
-
-  /// The value under a key, which is forgotten by that: whoever wants it preserved again sets or provides it.
-  ///
-  /// Throws what ``value(ofType:forKey:)`` does, and forgets nothing then.
-  public func consume<Value: Codable & Sendable>(
-    _ type: Value.Type = Value.self, forKey key: RestorationIdentifier
-  ) throws(RestorationError) -> Value? {
-    let value = try value(ofType: type, forKey: key)
-    if value != nil { forget(key) }
-    return value
-  }
-
-  /// Has every save ask for a value, until the key is forgotten; nil keeps nothing under it.
-  ///
-  /// A save that comes by itself asks when something observable that the closure has read changes. While the device is
-  /// locked, and before restoring, a value that is provided first is no edit until it changes: the stored one comes back, and
-  /// can be consumed.
-  public func provide<Value: Codable & Sendable>(
-    forKey key: RestorationIdentifier, _ provider: @escaping () -> Value?
-  ) {
-    if let known = members[key] as? ProvidedEntry<Value> {
-      known.provider = provider
-      return known.invalidateRestorableState()
-    }
-    let yields = members[key] == nil && (coordinator == nil || coordinator?.standing == .locked)
-    replace(key, by: ProvidedEntry(key, yields: yields, provider), isEdit: !yields)
-  }
-
-  /// Forgets the kept, provided or stored value of a key: the next save removes it.
-  ///
-  /// While the device is locked only values of this run can be forgotten.
-  public func forget(_ key: RestorationIdentifier) {
-    remove(key)
-    guard let coordinator, let place = place(of: key), coordinator.standing != .locked else { return }
-    coordinator.forgetAll(at: place)
+  /// The default itself is not preserved: a later version may have another one.
+  public func value<Value: Codable & Sendable>(_ key: String, default fallback: Value) -> StoredValue<Value> {
+    StoredValue(key, in: self, storage.requireSlot(key), default: fallback)
   }
 
   /// The scope of a name below this one, with keys of its own.
   ///
-  /// Traps when a value has the name. A value that was stored under it is given up.
-  public func scope(_ name: RestorationIdentifier) -> RestorationScope {
+  /// Traps when a value was set under the name in this run. A value that was stored under it is given up.
+  public func scope(_ name: String) -> RestorationScope {
+    settle()
     if let known = members[name] {
-      guard let scope = known as? RestorationScope else {
+      if let scope = known as? RestorationScope { return scope }
+      if case .stored? = (known as? ScopeEntry)?.slot.value {
+        remove(name)
+      } else {
         preconditionFailure("“\(name)” is the key of a value in this scope; name the nested scope otherwise.")
       }
-      return scope
     }
-    let scope = RestorationScope(name)
-    scope.parent = self
-    list(scope, as: name)
+    let scope = makeScope(name)
     if let coordinator, let place = place(of: name), coordinator.standing != .locked {
       coordinator.restore(scope, at: place)
     }
     return scope
   }
 
+  // MARK: - On any thread
+
+  /// The value under a key; nil only if there is none.
+  ///
+  /// Before a session has restored the scope there is none that was not set in this run.
+  ///
+  /// - Throws: ``RestorationError/Code/locked`` while the device is locked, ``RestorationError/Code/deviceNotOpened`` when the last
+  ///   restoration could not reach the state, ``RestorationError/Code/unreadable`` and the codes of versions when the value can't
+  ///   be read as this type, or was not given; then it stays stored beside one that is set.
+  nonisolated public func value<Value: Decodable>(
+    ofType type: Value.Type = Value.self, forKey key: String
+  ) throws(RestorationError) -> Value? {
+    do throws(RestorationError) {
+      if let value = try storage.slot(key)?.read(as: type) { return value }
+    } catch {
+      throw located(error, key)
+    }
+    storage.noteKeysAreRead()
+    if let reason = reasonForAbsence(of: key) { throw located(reason, key) }
+    return nil
+  }
+
+  /// Sets the value of a key; the next save preserves it.
+  ///
+  /// - Throws: ``RestorationError/Code/notEncodable``; the key keeps what it had.
+  nonisolated public func setValue<Value: Encodable>(_ value: Value, forKey key: String) throws(RestorationError) {
+    let bytes: ScopeValue
+    do throws(RestorationError) {
+      bytes = .encoded(try ScopeValue.encode(value), ValueHistory.version(of: Value.self))
+    } catch {
+      throw located(error, key)
+    }
+    set(bytes, at: key, in: storage.requireSlot(key))
+  }
+
+  /// Forgets the value of a key, or the nested scope of that name with everything in it: the next save removes it.
+  ///
+  /// While the device is locked only values of this run can be forgotten.
+  nonisolated public func removeValue(forKey key: String) {
+    storage.slot(key)?.set(.absent)
+    storage.unsettle(key, isRemoved: true)
+    settleIfOnMainActor(edited: nil)
+    storage.tellListeners(ofKey: key)
+  }
+
+  /// Calls a function whenever the value of a key has changed: it was set, removed, or restored.
+  ///
+  /// It is called on the thread that has made the change, after it, and may read and set values.
+  ///
+  /// - Returns: What ends it; it goes on if nobody calls that.
+  @discardableResult
+  nonisolated public func listenToChanges(
+    ofKey key: String, _ body: @escaping @Sendable () -> Void
+  ) -> @Sendable () -> Void {
+    let listener = storage.listen(toKey: key, body)
+    return { [weak storage] in storage?.cancel(listener) }
+  }
+
+  /// Sets a value, on any thread.
+  nonisolated func set(_ value: ScopeValue, at key: String, in slot: ScopeSlot) {
+    slot.set(value)
+    storage.unsettle(key)
+    settleIfOnMainActor(edited: key)
+    storage.tellListeners(ofKey: key)
+  }
+
+  nonisolated private func settleIfOnMainActor(edited key: String?) {
+    guard HostProcess.isOnMainActor else { return }
+    MainActor.assumeIsolated {
+      settle()
+      // In the turn that restores it as well.
+      if let key, let entry = members[key] { noteEdit(entry) }
+    }
+  }
+
+  /// Why a key without a value may have one that can't be read now.
+  nonisolated private func reasonForAbsence(of key: String) -> RestorationError? {
+    switch storage.access?.phase {
+    case .locked?:
+      return RestorationError(
+        .locked, "The device is locked; read again after the unlock, when the coordinator has restored.")
+    case .unavailable?: return Self.unavailable
+    case .open?, nil: break
+    }
+    guard HostProcess.isOnMainActor else { return nil }
+    return MainActor.assumeIsolated {
+      guard let coordinator else { return nil }
+      if coordinator.accessPhase == .unavailable { return Self.unavailable }
+      guard let place = place(of: key) else { return nil }
+      if members[key] is RestorationScope {
+        return RestorationError(.unreadable, "The key is the name of a scope; use another one for the value.")
+      }
+      guard coordinator.hasUnreadValue(at: place) || coordinator.withholdsValue(at: place) else { return nil }
+      return RestorationError(
+        .unreadable, "The state that the stored value belongs to was not restored; the report says why.")
+    }
+  }
+
+  nonisolated private static var unavailable: RestorationError {
+    RestorationError(.deviceNotOpened, "What is stored could not be reached; restore again, then read again.")
+  }
+
+  /// An error with the key, and the path where that can be found out.
+  nonisolated private func located(_ error: RestorationError, _ key: String) -> RestorationError {
+    var error = error
+    error.key = nil
+    if HostProcess.isOnMainActor { error.path = MainActor.assumeIsolated { place(of: key) } }
+    if error.path == nil { error.key = key }
+    return error
+  }
+
   // MARK: - Nodes
+
+  /// Brings the nodes up to date with what was set and removed, on whatever thread.
+  private func settle() {
+    for (key, isRemoved) in storage.takeUnsettled() {
+      let slot = storage.slot(key)
+      if isRemoved { forget(key) }
+      guard let slot, !slot.isAbsent else { continue }
+      let isBeside = slot.takeIsBeside()
+      switch members[key] {
+      case let entry as ScopeEntry:
+        guard isBeside else { continue }
+        entry.relieve()
+      case nil, is RestorationScope: break
+      case let other?:
+        preconditionFailure(
+          "“\(key)” is the identifier of a \(type(of: other)) in this scope; use another key for the value.")
+      }
+      remove(key)
+      noteEdit(makeEntry(key, slot))
+    }
+  }
+
+  /// A node for something that is stored below this scope, and that nobody has asked for: a value or a nested scope.
+  func makeMember(_ name: RestorationIdentifier, of recorded: RestorationClass?) -> (any RestorableController)? {
+    guard members[name.rawValue] == nil else { return nil }
+    switch recorded {
+    case Self.className: return makeScope(name.rawValue)
+    case ScopeEntry.className:
+      let slot = storage.requireSlot(name.rawValue)
+      slot.give(.refused)
+      return makeEntry(name.rawValue, slot)
+    default: return nil
+    }
+  }
+
+  private func makeEntry(_ key: String, _ slot: ScopeSlot) -> ScopeEntry {
+    let entry = ScopeEntry(key, slot) { [storage] in storage.tellListeners(ofKey: key) }
+    list(entry, as: key)
+    return entry
+  }
+
+  private func makeScope(_ name: String) -> RestorationScope {
+    let scope = RestorationScope(RestorationIdentifier(name))
+    scope.parent = self
+    list(scope, as: name)
+    return scope
+  }
+
+  private static let className = ClassPlan.name(of: RestorationScope.self)
+
+  // MARK: - Places
+
+  /// Belongs to a coordinator's hierarchy.
+  func join(_ access: CoordinatorAccess) { storage.join(access) }
 
   /// The coordinator that preserves this scope; nil before it has restored or saved.
   private var coordinator: RestorationCoordinator? {
-    if let coordinator = parent?.coordinator ?? knownCoordinator { return coordinator }
+    if let coordinator = storage.access?.coordinator ?? parent?.coordinator ?? knownCoordinator { return coordinator }
     knownCoordinator = RestorationCoordinator.preserving(self)
     return knownCoordinator
   }
@@ -175,29 +257,36 @@ public import Observation
     return coordinator?.currentPath(of: self)
   }
 
-  private func place(of key: RestorationIdentifier) -> RestorationPath? { path?.appending(key) }
+  private func place(of key: String) -> RestorationPath? { path?.appending(RestorationIdentifier(key)) }
 
-  private func list(_ member: any RestorableController, as key: RestorationIdentifier) {
+  /// The value of an edit is newer than what is stored, though no capture has met its object.
+  private func noteEdit(_ member: any RestorableController) {
+    guard let tree = coordinator?.tree, tree.node(of: member) == nil else { return }
+    tree.given.noteEdit(member)
+  }
+
+  private func list(_ member: any RestorableController, as key: String) {
     members[key] = member
-    restorationChildren.append(member)
+    children.append(member)
   }
 
-  /// Lists another member; the value of an edit is newer than what is stored.
-  private func replace(_ key: RestorationIdentifier, by member: any RestorableController, isEdit: Bool) {
-    remove(key)
-    list(member, as: key)
-    if isEdit { coordinator?.tree.given.noteEdit(member) }
-  }
-
-  private func remove(_ key: RestorationIdentifier) {
+  private func remove(_ key: String) {
     guard let member = members.removeValue(forKey: key) else { return }
-    if let index = restorationChildren.lastIndex(where: { $0 === member }) { restorationChildren.remove(at: index) }
+    if let index = children.lastIndex(where: { $0 === member }) { children.remove(at: index) }
     departed.append(member)
-    if departed.count == 1 { Task { departed = [] } }
+    guard departed.count == 1 else { return }
+    if let coordinator { coordinator.turns.perform { self.departed = [] } } else { Task { departed = [] } }
   }
 
-  private func ofAnotherType(_ key: RestorationIdentifier) -> RestorationError {
-    RestorationError(
-      .unreadable, "The key has a value of another type in this run; use one type for a key.", path: place(of: key))
+  /// Removes what a key has, and everything that is stored for it.
+  private func forget(_ key: String) {
+    remove(key)
+    guard let coordinator, let place = place(of: key), coordinator.standing != .locked else { return }
+    coordinator.forgetAll(at: place)
   }
+}
+
+extension ScopeEntry {
+  /// What an archive calls the class of a scope's values: they are the same as a ``StoredValue`` that stands alone.
+  static let className: RestorationClass = "StoredValue"
 }

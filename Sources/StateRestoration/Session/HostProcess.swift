@@ -21,7 +21,7 @@ enum HostProcess {
     atexit(body)
   }
 
-  /// Whether this is code of the main actor; ask after ``markMainActor()``.
+  /// Whether this is code of the main actor; ask after ``markMainActor()``, before which it is false.
   static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
 
   /// Has ``isOnMainActor`` know the main actor; call this on it.

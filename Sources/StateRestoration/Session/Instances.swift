@@ -21,16 +21,18 @@ extension RestorationSession {
   /// Runs one of several processes of a program with one root: with the first state that nobody has.
   package static func runInstance<Result>(
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
-    configuration: RestorationConfiguration, answering signals: Set<LifecycleSignal> = [],
+    configuration: RestorationConfiguration, delegate program: (any RestorationSessionDelegate)? = nil,
+    answering signals: Set<LifecycleSignal> = [],
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
-    let delegate = SessionDelegate()
+    let delegate = SessionDelegate(program)
     let scenes = try SceneSessions(
-      device: device, delegate: delegate, configuration: configuration, registry: registry)
+      device: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
     let (id, coordinator) = try await scenes.openFirstFree(role: role)
     let session = RestorationSession(device, root: root, delegate: delegate, coordinator: coordinator)
     let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: delegate)
-    return try await drive(application, answering: signals) {
+    session.application = application
+    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
       try await body(session)
     } lettingGo: {
       await session.letGo()

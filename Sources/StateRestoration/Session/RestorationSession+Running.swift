@@ -14,6 +14,7 @@ extension RestorationSession {
   ///   - root: The top of the hierarchy, as it is at launch.
   ///   - registry: The classes of objects that don't exist at launch.
   ///   - configuration: What the framework has to know of the program.
+  ///   - delegate: What the program does beside its hierarchy: consent, state of its own, callbacks, snapshots, its end.
   ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
   ///     error `inUse`, with the number of the first one's process.
   ///   - signals: The signals that are answered: Ctrl-C, `kill` and a closed terminal end the program after a save, Ctrl-Z
@@ -22,18 +23,33 @@ extension RestorationSession {
   public static func run<Result>(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), root: any RestorableController,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    instances: Instances = .one, answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
+    delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
+    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let device = try await ProtectedDevice.open(at: location, options: options)
     if instances == .several {
       return try await runInstance(
-        on: device, root: root, registry: registry, configuration: configuration, answering: signals, body)
+        on: device, root: root, registry: registry, configuration: configuration, delegate: delegate,
+        answering: signals, body)
     }
-    let session = try RestorationSession(device, root: root, registry: registry, configuration: configuration)
+    return try await run(
+      on: device, root: root, registry: registry, configuration: configuration, delegate: delegate, answering: signals,
+      body)
+  }
+
+  /// Runs a program on a device that is open.
+  package static func run<Result>(
+    on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init(), delegate: (any RestorationSessionDelegate)? = nil,
+    answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestorationSession) async throws -> Result
+  ) async throws -> Result {
+    let session = try RestorationSession(
+      device, root: root, registry: registry, configuration: configuration, delegate: delegate)
     let application = try RestorableApplication(
       device: device, coordinator: session.coordinator, delegate: session.delegate)
-    return try await drive(application, answering: signals, in: configuration.mainLoop) {
+    session.application = application
+    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: session.delegate) {
       try await body(session)
     } lettingGo: {
       await session.letGo()
@@ -42,7 +58,8 @@ extension RestorationSession {
 
   /// Runs a program with several windows: those that were open come back, and each is preserved whenever it changes.
   ///
-  /// Like ``run(at:options:root:registry:configuration:instances:answering:_:)``, with a root for each window. While the device is
+  /// Like ``run(at:options:root:registry:configuration:delegate:instances:answering:_:)``, with a root for each window. While
+  /// the device is
   /// locked no window comes; ``RestoredWindows/unlock(passcode:)`` brings them. It also throws the ``RestorationError`` that
   /// keeps the list of windows, or every window, from being read: the disk fails.
   ///
@@ -52,6 +69,7 @@ extension RestorationSession {
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
   ///   - configuration: What the framework has to know of the program.
+  ///   - delegate: What the program does beside its windows.
   ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
   ///     error `inUse`, with the number of the first one's process; with `.several` it gets the windows that nobody has.
   ///   - signals: The signals that are answered.
@@ -60,26 +78,31 @@ extension RestorationSession {
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(),
     windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    instances: Instances = .one, answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
+    delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
+    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
     let device = try await ProtectedDevice.open(at: location, options: options)
     return try await run(
-      on: device, windows: makeRoot, registry: registry, configuration: configuration, instances: instances,
-      answering: signals, body)
+      on: device, windows: makeRoot, registry: registry, configuration: configuration, delegate: delegate,
+      instances: instances, answering: signals, body)
   }
 
   /// Runs a program with several windows on a device that is open.
   package static func run<Root: RestorableController, Result>(
     on device: ProtectedDevice, windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    instances: Instances = .one, answering signals: Set<LifecycleSignal> = [],
-    _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
+    delegate program: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
+    answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
+    let delegate = SessionDelegate(program)
+    defer { withExtendedLifetime(delegate) {} }
     let windows = try RestoredWindows(
-      device, registry: registry, configuration: configuration, instances: instances, makeRoot: makeRoot)
-    let application = try RestorableApplication(device: device, scenes: windows.scenes, delegate: windows.delegate)
-    return try await drive(application, answering: signals, in: configuration.mainLoop) {
+      device: device, delegate: delegate, program: program, configuration: configuration, registry: registry,
+      instances: instances, makeRoot: makeRoot)
+    let application = try RestorableApplication(device: device, windows: windows, delegate: delegate)
+    windows.application = application
+    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
       do throws(RestorationError) {
         try await windows.takeLaunch()
       } catch {
@@ -94,11 +117,16 @@ extension RestorationSession {
   /// Launches an application, runs a body, ends the application, and lets the state go however the body ended.
   static func drive<Result>(
     _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, in mainLoop: MainLoop?,
-    _ body: @MainActor () async throws -> Result, lettingGo letGo: @MainActor () async -> Void
+    telling delegate: SessionDelegate, _ body: @MainActor () async throws -> Result,
+    lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {
+    defer { delegate.end(by: nil) }
     try await application.launch()
     #if canImport(Glibc)
-    let driver = SignalDriver(signals: signals, mainLoop: mainLoop)
+    let driver = SignalDriver(signals: signals, mainLoop: mainLoop) { signal in
+      delegate.end(by: signal)
+      SignalDriver.endProcess(by: signal)
+    }
     if !signals.isEmpty { driver.startIfFree(driving: application.lifecycle) }
     defer { driver.stop() }
     #endif

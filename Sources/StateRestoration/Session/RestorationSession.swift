@@ -25,9 +25,15 @@
   /// So soon after a change the next one is saved.
   static let interval = Duration.milliseconds(250)
 
+  /// The application of a program that is run, by `run`; nil in a session that was opened.
+  ///
+  /// For its life cycle, background tasks, handles of protected files, and the snapshot.
+  public internal(set) var application: RestorableApplication?
+
   /// Called when a signal ends the program, after the last save: the place to give a terminal back.
   ///
-  /// Of a session that was opened; see the `answering` parameter of ``open(at:root:registry:configuration:answering:)``.
+  /// Of a session that was opened; see the `answering` parameter of ``open(at:root:registry:configuration:answering:)``. A program
+  /// that is run has ``RestorationSessionDelegate/sessionDidEnd(by:)``.
   public var willEnd: (@MainActor (LifecycleSignal) -> Void)?
 
   let delegate: SessionDelegate
@@ -39,11 +45,11 @@
   /// Makes a session of a device that is open; nothing is restored yet.
   convenience init(
     _ device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
-    configuration: RestorationConfiguration
+    configuration: RestorationConfiguration, delegate program: (any RestorationSessionDelegate)? = nil
   ) throws(ProtectionError) {
-    let delegate = SessionDelegate()
+    let delegate = SessionDelegate(program)
     let coordinator = try RestorationCoordinator(
-      device: device, delegate: delegate, configuration: configuration, registry: registry)
+      device: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
     self.init(device, root: root, delegate: delegate, coordinator: coordinator)
   }
 

@@ -14,11 +14,18 @@ extension ArchiveStore: PreservationStore {
   }
 
   func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState {
-    // Who reads a state goes on from it: as its one writer.
+    // Who reads a state goes on from it: as its one writer. Where nothing is and nothing can be made, that is no failure.
     do throws(ProtectionError) {
       try take(waiting: .zero)
     } catch  where error.code == .inUse && error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
       try take(waiting: Self.handover)
+    } catch  where error.isScarceRoom {
+      do throws(ProtectionError) {
+        _ = try openNewest()
+      } catch let absence where absence.code == .notFound {
+        throw absence
+      }
+      throw error
     }
     let opened =
       switch choice {

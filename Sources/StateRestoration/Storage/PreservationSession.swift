@@ -129,7 +129,7 @@ struct PreservationSession: Sendable {
   var editedKeys: Set<CaptureBatch.Key> {
     guard base == .locked else { return [] }
     // Values that can't be encoded can't be compared.
-    return Set(ownRecords.filter { !table.isFirst($0.value) }.keys).union(table.unencoded)
+    return Set(ownRecords.filter { !table.isFirst($0.value) }.keys).union(table.unencoded.keys)
   }
 
   // MARK: - Saving
@@ -163,8 +163,7 @@ struct PreservationSession: Sendable {
 
   /// Brings the table up to date with a capture that is not saved yet; findings are the next save's.
   mutating func take(_ batch: CaptureBatch) {
-    guard let findings = try? table.commit(batch) else { return table.letGoOfAll() }
-    table.owedFindings += findings.filter { !table.owedFindings.contains($0) }
+    guard (try? table.commit(batch)) != nil else { return table.letGoOfAll() }
     announced.formUnion(batch.announced)
   }
 
@@ -176,27 +175,23 @@ struct PreservationSession: Sendable {
       // Nobody has looked at these objects before: they are met by this save.
       if base == .locked { batch.isMeeting = true }
     }
-    let findings: [PreservationFinding]
     do {
-      findings = try table.commit(batch)
+      try table.commit(batch)
     } catch {
       table.letGoOfAll()
       throw error
     }
-    // A save that can't tell leaves its findings to the next one.
-    if base == .locked, overlay == nil, table.writer.nodeCount == 0 {
-      table.owedFindings += findings.filter { !table.owedFindings.contains($0) }
-      return saved(nil, findings, isWaiting: true)
-    }
-    let owed = table.owedFindings.filter { !findings.contains($0) }
+    if base == .locked, overlay == nil, table.writer.nodeCount == 0 { return saved(nil, [], isWaiting: true) }
+    let findings = table.standingFindings
     let written: Written?
     do {
       written = try write(context: context, loader: loader)
     } catch {
       announced.formUnion(batch.announced)
+      if let finding = nothingLost(by: error) { return saved(nil, findings + owed + [finding]) }
       throw error
     }
-    let result = saved(written, findings + owed)
+    let result = saved(written, findings + table.owedFindings)
     table.save &+= 1
     table.changed = []
     announced = []
@@ -208,8 +203,16 @@ struct PreservationSession: Sendable {
     Saved(
       written: written, changedKeys: written == nil ? [] : table.changed.subtracting([CaptureBatch.application]),
       announcedBefore: announced,
-      carriedOverNodes: isWaiting ? 0 : table.unheldCount, findings: findings, unencoded: table.unencoded,
+      carriedOverNodes: isWaiting ? 0 : table.unheldCount, findings: findings, unencoded: Set(table.unencoded.keys),
       unplaced: Set(table.unplaced.keys), edited: table.changed.filter { table.isEdited($0) }, isWaiting: isWaiting)
+  }
+
+  /// Why a save had no room, if nothing is lost by that: nothing was there at the launch, and nothing was edited since.
+  private func nothingLost(by error: any Error) -> PreservationFinding? {
+    guard let error = error as? ProtectionError, error.isScarceRoom, base == .empty, continued == nil,
+      table.unencoded.isEmpty, !table.holders.values.contains(where: table.isEdited)
+    else { return nil }
+    return .failure("Nothing is preserved yet. \(error.message)")
   }
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 /// An actor for the state that saving and loading share, off the main actor.
 ///
@@ -7,6 +8,8 @@ internal import Dispatch
 actor PreservationWorker<State> {
   private let executor: QueueExecutor
   private var state: State
+  /// What nobody needs before something else is asked for.
+  private let later = Mutex<[@Sendable (inout State) -> Void]>([])
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -26,17 +29,40 @@ actor PreservationWorker<State> {
   private func runHere<Value: Sendable, Failure: Error>(
     _ body: @Sendable (inout State) throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    try body(&state)
+    catchUp()
+    return try body(&state)
   }
 
   /// Runs a body after everything that was asked for before, and blocks until its end.
   nonisolated func runNow<Value: Sendable>(_ body: @Sendable (inout State) -> Value) -> Value {
-    executor.queue.sync { assumeIsolated { body(&$0.state) } }
+    // What was put off runs where it always does, and not on the thread that waits.
+    if later.withLock({ !$0.isEmpty }) { executor.queue.async { self.assumeIsolated { $0.catchUp() } } }
+    return executor.queue.sync { assumeIsolated { body(&$0.state) } }
   }
 
   /// Runs a body after everything that was asked for before, and does not wait for it.
   nonisolated func post(_ body: @escaping @Sendable (inout State) -> Void) {
-    executor.queue.async { self.assumeIsolated { body(&$0.state) } }
+    executor.queue.async {
+      self.assumeIsolated {
+        $0.catchUp()
+        body(&$0.state)
+      }
+    }
+  }
+
+  /// Runs a body before whatever is asked for next: a launch does not do what only a save needs.
+  ///
+  /// Only while nothing that was asked for before waits: that would come after it.
+  nonisolated func postpone(_ body: @escaping @Sendable (inout State) -> Void) {
+    later.withLock { $0.append(body) }
+  }
+
+  private func catchUp() {
+    let bodies = later.withLock { bodies in
+      defer { bodies = [] }
+      return bodies
+    }
+    for body in bodies { body(&state) }
   }
 }
 

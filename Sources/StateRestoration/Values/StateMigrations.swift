@@ -31,15 +31,15 @@ public struct StateMigrations<State: Sendable>: Sendable {
   }
 
   /// Decodes a state of an older version and takes it all the way; nil if no step begins there.
-  @MainActor func migrate(from version: StateVersion, coder: RestorationDecoder) throws -> State? {
-    try routes.first { $0.from == version }?.read(coder)
+  func migrate(from version: StateVersion, _ stored: @autoclosure () -> RecordedValue) throws -> State? {
+    try routes.first { $0.from == version }?.read(stored())
   }
 }
 
 /// The way from one old version to the end of a chain.
 struct MigrationRoute<Result: Sendable>: Sendable {
   let from: StateVersion
-  let read: @MainActor @Sendable (RestorationDecoder) throws -> Result
+  let read: @Sendable (RecordedValue) throws -> Result
 
   /// The same way and one step further.
   func appending<Next>(_ step: Migration<Result, Next>) -> MigrationRoute<Next> where Result: Decodable {

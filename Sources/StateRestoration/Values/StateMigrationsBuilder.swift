@@ -16,6 +16,6 @@
   }
 
   private static func route<From, To>(of step: Migration<From, To>) -> MigrationRoute<To> {
-    MigrationRoute(from: step.from) { try step.transform($0.storedState(From.self)) }
+    MigrationRoute(from: step.from) { try step.transform($0.decode(From.self)) }
   }
 }

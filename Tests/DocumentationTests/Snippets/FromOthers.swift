@@ -1,7 +1,7 @@
 import Observation
 import StateRestoration
 
-struct FromOthersSnippets {
+@MainActor struct FromOthersSnippets {
   // snippet: FromUIKit
   @Observable final class NoteViewController: StatefulController {
     nonisolated struct State: Codable, Sendable {
@@ -33,11 +33,9 @@ struct FromOthersSnippets {
   @MainActor func openWindow() async throws -> (
     RestorationSession, tab: StoredValue<String>, draft: StoredValue<String>
   ) {
-    let tab = StoredValue("tab", "notes")
-    let draft = StoredValue("draft", "")
-    let session = try await RestorationSession.open(
-      at: .applicationState("com.example.notes"), root: StoredGroup("window", tab, draft))
-    return (session, tab, draft)
+    let window = RestorationScope("window")
+    let session = try await RestorationSession.open(at: .applicationState("com.example.notes"), root: window)
+    return (session, window.value("tab", default: "notes"), window.value("draft", default: ""))
   }
   // snippet end
 
@@ -45,27 +43,49 @@ struct FromOthersSnippets {
   @MainActor func readByKey(at location: DeviceLocation) async throws {
     let scope = RestorationScope("window")
     let session = try await RestorationSession.open(at: location, root: scope)
-    let width = scope.value(forKey: "width", default: 80)
-    scope.setValue(width + 1, forKey: "width")
     let pane = scope.scope("pane")
-    if let text = try pane.value(ofType: String.self, forKey: "text") { print(text) }
+    await Task.detached {
+      do throws(RestorationError) {
+        let text = try pane.value(ofType: String.self, forKey: "text")
+        try pane.setValue((text ?? "") + "!", forKey: "text")
+      } catch {
+        print(error)
+      }
+    }.value
     try await session.close()
   }
   // snippet end
 
-  // snippet: ScopeState
-  /// A value of a view that comes back: read once, written through.
-  @Observable @MainActor final class Saved<Value: Codable & Sendable> {
-    private let scope: RestorationScope
-    private let key: RestorationIdentifier
+  // snippet: ScopeStorage
+  /// What a toolkit asks of whoever stores its values.
+  protocol PersistenceProvider: Sendable {
+    func persistValue(_ value: some Codable, forKey key: String) throws
+    func retrieveValue<Value: Codable>(ofType type: Value.Type, forKey key: String) throws -> Value?
+    func listenToChanges(ofKey key: String, _ body: @escaping @Sendable () -> Void)
+  }
 
-    var value: Value { didSet { scope.setValue(value, forKey: key) } }
+  struct ScopeProvider: PersistenceProvider {
+    let scope: RestorationScope
 
-    init(wrappedValue: Value, _ key: RestorationIdentifier, in scope: RestorationScope) {
-      (self.scope, self.key) = (scope, key)
-      value = scope.value(forKey: key, default: wrappedValue)
+    func persistValue(_ value: some Codable, forKey key: String) throws { try scope.setValue(value, forKey: key) }
+
+    func retrieveValue<Value: Codable>(ofType type: Value.Type, forKey key: String) throws -> Value? {
+      try scope.value(ofType: type, forKey: key)
+    }
+
+    func listenToChanges(ofKey key: String, _ body: @escaping @Sendable () -> Void) {
+      scope.listenToChanges(ofKey: key, body)
     }
   }
+  // snippet end
+
+  // snippet: DraftByMessage
+  /// The drafts of all messages; a screen that is closed leaves its draft here.
+  let drafts = RestorationScope("drafts")
+
+  @MainActor func draft(of message: String) -> StoredValue<String> { drafts.value(message, default: "") }
+
+  @MainActor func send(_ message: String) { drafts.removeValue(forKey: message) }
   // snippet end
 
   // snippet: FromAppKit

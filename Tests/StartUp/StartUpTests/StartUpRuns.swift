@@ -33,6 +33,12 @@ struct StartUpRuns {
       }
       #expect(end == SIGTERM)
       try run(showing: "draft: signalled.") { program in
+        try program.type("stopped", "typed: stopped.")
+        kill(program.identifier, SIGTSTP)
+        program.waitUntilStopped()
+        kill(program.identifier, SIGKILL)
+      }
+      try run(showing: "draft: stopped.") { program in
         try program.type("exited", "typed: exited.")
         try program.type("exit", nil)
       }
@@ -140,6 +146,15 @@ final class RunningProgram {
   func waitForEnd() -> Int32? {
     process.waitUntilExit()
     return process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil
+  }
+
+  /// Waits until the program has stopped itself.
+  func waitUntilStopped() {
+    func isThere(_ state: Character) -> Bool {
+      let status = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
+      return status?.split(separator: ")").last?.dropFirst().first == state
+    }
+    while !isThere("T"), !isThere("Z") { Thread.sleep(forTimeInterval: 0.01) }
   }
 
   func end() {

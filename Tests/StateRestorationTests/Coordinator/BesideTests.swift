@@ -263,7 +263,7 @@ import Testing
     }
     do {
       let (coordinator, scope) = try await launch()
-      scope.scope("pane").setValue("stored", forKey: "draft")
+      try scope.scope("pane").setValue("stored", forKey: "draft")
       _ = try await coordinator.preserve()
     }
     try await bench.lock()
@@ -274,7 +274,7 @@ import Testing
     }
     do {
       let (coordinator, scope) = try await launch()
-      scope.scope("pane").setValue("typed", forKey: "draft")
+      try scope.scope("pane").setValue("typed", forKey: "draft")
       #expect(try await coordinator.preserve().receipt?.kind == .pendingChange)
     }
     try await bench.unlock()

@@ -111,7 +111,7 @@ import Testing
     }
     do {
       let (coordinator, root, scope) = try await launch("document")
-      scope.setValue("typed", forKey: "draft")
+      try scope.setValue("typed", forKey: "draft")
       _ = try await coordinator.preserve(root)
     }
     do {

@@ -238,8 +238,9 @@ import Testing
     let growth = try await growth { count in
       let bench = Bench()
       if isRead {
-        let values = (0..<count).map { StoredValue(RestorationIdentifier("s\($0)"), "text") }
-        _ = try await bench.preserve(Shelf("root", [Shelf("scope", values.map { $0 })]))
+        let scope = RestorationScope("scope")
+        for number in 0..<count { scope.value("s\(number)", default: "").value = "text" }
+        _ = try await bench.preserve(Shelf("root", [scope]))
       } else {
         try await bench.lock()
       }
@@ -250,8 +251,8 @@ import Testing
     } _: { stage in
       let scope = try #require(stage.root.restorationChildren.first as? RestorationScope)
       for case let shelf as Shelf in stage.root.friends {
-        let key = try #require(shelf.restorationIdentifier)
-        if isRead { #expect(scope.value(forKey: key, default: 0) == 0) } else { scope.setValue(1, forKey: key) }
+        let key = try #require(shelf.restorationIdentifier?.rawValue)
+        if isRead { #expect(scope.value(key, default: 0).value == 0) } else { try scope.setValue(1, forKey: key) }
       }
     }
     #expect(growth < Self.tooMuch)

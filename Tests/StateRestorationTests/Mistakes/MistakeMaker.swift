@@ -173,7 +173,7 @@ import Testing
     let device = try await SimulatedDevice(passcode: "1234")
     let before = RestorationScope()
     let saved = try await RestorationSession.open(on: try await device.startProcess().device, root: before)
-    before.setValue(1, forKey: "tab")
+    try before.setValue(1, forKey: "tab")
     try await saved.close()
     device.reboot()
     let scope = RestorationScope()

@@ -32,7 +32,7 @@ import Testing
   enum Preserving: String, CaseIterable, Sendable {
     case duplicateIdentifier, listedTwice, notHeld, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed
     case danglingReference, setAside, setAsideRemoved, absentRemoved, recordRemoved, noRoomForRecord, failure
-    case excludedRoot, unregisteredClass, unannouncedChange, missingIdentifier, associationNotHeld
+    case excludedRoot, unregisteredClass, unannouncedChange, missingIdentifier, associationNotHeld, inTwoWindows
 
     init(_ finding: PreservationFinding) {
       self =
@@ -57,6 +57,7 @@ import Testing
         case .unannouncedChange: .unannouncedChange
         case .missingIdentifier: .missingIdentifier
         case .associationNotHeld: .associationNotHeld
+        case .inTwoWindows: .inTwoWindows
         }
     }
   }
@@ -223,6 +224,7 @@ import Testing
     case .excludedRoot: root.restorationIdentifier = nil
     case .missingIdentifier: root.restorationChildren.append(Panel(nil))
     case .associationNotHeld: root.restorationChildren.append(ListWithoutAssociation.make())
+    case .inTwoWindows: try await preserveInAnotherWindow(bench, try #require(root["child"]))
     case .unregisteredClass: root["child"]?.restorationClass = "nobody"
     case .unannouncedChange: return try await changeSilently(bench)
     case .failure: bench.store.state.withLock { $0.failures["openPending"] = .corrupt }
@@ -231,6 +233,13 @@ import Testing
     if name == .setAside || name == .setAsideRemoved { _ = try await coordinator.restore(into: root) }
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(receipt.findings.map(Preserving.init) == (name == .setAsideRemoved ? [.setAside, name] : [name]))
+  }
+
+  /// A window that preserves the child of another one, and stays open.
+  private func preserveInAnotherWindow(_ bench: Bench, _ child: Screen) async throws {
+    let window = bench.openWindow("other")
+    _ = try await window.preserve(Screen("root", children: [child]))
+    bench.delegate.make = { _, _ in withExtendedLifetime(window) { nil } }
   }
 
   /// Has a save by name find what no automatic save would have.

@@ -12,7 +12,7 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
-    case notInstalled, objectTaken, shed, timedOut, absent, notAskedFor, beyondExtent, otherIdentifier
+    case notInstalled, objectTaken, shed, timedOut, absent, beyondExtent, otherIdentifier
     case nameDiffers, classRetired
 
     init(_ reason: NotRestoredReason) {
@@ -38,7 +38,6 @@ import Testing
         case .timedOut: .timedOut
         case .absent: .absent
         case .otherIdentifier: .otherIdentifier
-        case .notAskedFor: .notAskedFor
         case .beyondExtent: .beyondExtent
         case .nameDiffers: .nameDiffers
         case .classRetired: .classRetired
@@ -110,16 +109,7 @@ import Testing
       try await childReason(preserved: Screen("child", tag: "gone"), restored: nil) { $0.retire("gone") }
     case .timedOut: try await timedOut()
     case .beyondExtent: try await beyondExtent()
-    case .notAskedFor:
-      try await childReason(
-        preserved: scope(), restored: RestorationScope("child"), path: ["root", "child", "key"])
     }
-  }
-
-  private func scope() -> RestorationScope {
-    let scope = RestorationScope("child")
-    scope.setValue(1, forKey: "key")
-    return scope
   }
 
   private func note(_ model: ModelIdentifier, tag: RestorationClass? = nil) -> Screen {

@@ -1,5 +1,6 @@
 import DataProtection
 import FoundationEssentials
+import Observation
 import StateRestoration
 import StateRestorationTesting
 import Synchronization
@@ -23,111 +24,132 @@ import Testing
     let bench = Bench()
     try await launch(bench) { (scope, _) async throws in
       #expect(try scope.value(ofType: String.self, forKey: "draft") == nil)
-      #expect(scope.value(forKey: "draft", default: "none") == "none")
-      scope.setValue("typed", forKey: "draft")
-      #expect(scope.value(forKey: "draft", default: "none") == "typed")
+      #expect(scope.value("draft", default: "none").value == "none")
+      try scope.setValue("typed", forKey: "draft")
+      #expect(scope.value("draft", default: "none").value == "typed")
     }
     try await launch(bench) { (scope, _) async throws in
-      #expect(scope.value(forKey: "draft", default: "none") == "typed")
+      #expect(scope.value("draft", default: "none").value == "typed")
     }
   }
 
   @Test func `a value that nobody asks for is carried over`() async throws {
     let bench = Bench()
-    try await launch(bench) { scope, _ in scope.setValue("typed", forKey: "draft") }
+    try await launch(bench) { scope, _ in try scope.setValue("typed", forKey: "draft") }
     for _ in 0..<2 {
       try await launch(bench) { (scope, coordinator) async throws in
-        #expect(coordinator.lastReport?[["scope", "draft"]]?.notRestoredReason == .notAskedFor)
-        scope.setValue(1, forKey: "other")
+        #expect(coordinator.lastReport?.notRestored.isEmpty == true)
+        try scope.setValue(1, forKey: "other")
       }
     }
     try await launch(bench) { (scope, coordinator) async throws in
-      #expect(scope.value(forKey: "draft", default: "") == "typed")
-      #expect(coordinator.lastReport?[["scope", "draft"]]?.result == .restored(.registration))
+      #expect(scope.value("draft", default: "").value == "typed")
+      #expect(coordinator.lastReport?[["scope", "draft"]]?.result == .restored(.existing))
     }
   }
 
   @Test func `nested scopes have keys of their own`() async throws {
     let bench = Bench()
     try await launch(bench) { (scope, _) async throws in
-      scope.setValue("outer", forKey: "text")
-      scope.scope("pane").setValue("inner", forKey: "text")
-      scope.scope("pane").scope("deep").setValue("deepest", forKey: "text")
+      try scope.setValue("outer", forKey: "text")
+      try scope.scope("pane").setValue("inner", forKey: "text")
+      try scope.scope("pane").scope("deep").setValue("deepest", forKey: "text")
     }
     try await launch(bench) { (scope, _) async throws in
-      #expect(scope.scope("pane").scope("deep").value(forKey: "text", default: "") == "deepest")
-      #expect(scope.scope("pane").value(forKey: "text", default: "") == "inner")
-      #expect(scope.value(forKey: "text", default: "") == "outer")
+      #expect(scope.scope("pane").scope("deep").value("text", default: "").value == "deepest")
+      #expect(scope.scope("pane").value("text", default: "").value == "inner")
+      #expect(scope.value("text", default: "").value == "outer")
     }
   }
 
-  @Test func `a consumed value is gone, and one set anew is kept`() async throws {
+  @Test func `a default is not preserved`() async throws {
     let bench = Bench()
     try await launch(bench) { (scope, _) async throws in
-      scope.setValue("one", forKey: "a")
-      scope.setValue("two", forKey: "b")
+      #expect(scope.value("width", default: 80).value == 80)
+      scope.value("height", default: 24).value = 25
     }
     try await launch(bench) { (scope, _) async throws in
-      #expect(try scope.consume(String.self, forKey: "a") == "one")
-      #expect(try scope.consume(String.self, forKey: "a") == nil)
-      #expect(try scope.consume(String.self, forKey: "b") == "two")
-      scope.setValue("three", forKey: "b")
-    }
-    try await launch(bench) { (scope, _) async throws in
-      #expect(try scope.value(ofType: String.self, forKey: "a") == nil)
-      #expect(scope.value(forKey: "b", default: "") == "three")
+      #expect(scope.value("width", default: 100).value == 100)
+      #expect(scope.value("height", default: 0).value == 25)
     }
   }
 
-  @Test func `a provider is asked at every save, until its key is forgotten`() async throws {
+  @Test func `a value that is made before restoring has the stored one afterwards, and its observers hear of it`()
+    async throws
+  {
     let bench = Bench()
-    try await launch(bench) { (scope, coordinator) async throws in
-      var text = "first"
-      scope.provide(forKey: "text") { text }
-      scope.provide(forKey: "other") { 1 }
-      _ = try await coordinator.preserve()
-      text = "second"
-      scope.forget("other")
-    }
-    try await launch(bench) { (scope, _) async throws in
-      #expect(scope.value(forKey: "text", default: "") == "second")
-      #expect(try scope.value(ofType: Int.self, forKey: "other") == nil)
-    }
-  }
-
-  @Test(arguments: [false, true])
-  func `what is provided takes the place of what was stored`(isConsumed: Bool) async throws {
-    let bench = Bench()
-    try await launch(bench) { scope, _ in scope.setValue("typed", forKey: "draft") }
-    try await launch(bench) { (scope, _) async throws in
-      if isConsumed { #expect(try scope.consume(String.self, forKey: "draft") == "typed") }
-      for text in ["first", "second"] { scope.provide(forKey: "draft") { text } }
-    }
-    try await launch(bench) { scope, _ in #expect(scope.value(forKey: "draft", default: "") == "second") }
-  }
-
-  @Test func `a value that is provided before restoring gives way to the stored one`() async throws {
-    let bench = Bench()
-    try await launch(bench) { scope, _ in scope.setValue("typed", forKey: "draft") }
+    try await launch(bench) { scope, _ in scope.value("draft", default: "").value = "typed" }
     let (coordinator, scope) = (bench.launch(), RestorationScope())
-    scope.provide(forKey: "draft") { "" }
+    let draft = scope.value("draft", default: "nothing")
+    let heard = Atomic(0)
+    withObservationTracking {
+      _ = draft.value
+    } onChange: {
+      heard.wrappingAdd(1, ordering: .relaxed)
+    }
+    #expect(draft.value == "nothing")
     _ = try await coordinator.restore(into: scope)
-    _ = try await coordinator.preserve()
-    #expect(try scope.consume(String.self, forKey: "draft") == "typed")
-    scope.provide(forKey: "draft") { "newer" }
-    _ = try await coordinator.preserve()
-    try await launch(bench) { scope, _ in #expect(scope.value(forKey: "draft", default: "") == "newer") }
+    #expect(draft.value == "typed")
+    #expect(heard.load(ordering: .relaxed) == 1)
+  }
+
+  @Test func `all who ask for a key have one value`() async throws {
+    let scope = RestorationScope()
+    let (first, second) = (scope.value("draft", default: ""), scope.value("draft", default: "nothing"))
+    first.value = "typed"
+    #expect(second.value == "typed")
+    #expect(try scope.value(ofType: String.self, forKey: "draft") == "typed")
+    try scope.setValue("set", forKey: "draft")
+    #expect(first.value == "set")
+    scope.removeValue(forKey: "draft")
+    #expect(first.value.isEmpty && second.value == "nothing")
+  }
+
+  @Test func `a value that gained a field takes that from the default`() async throws {
+    struct Before: Codable { var text = "typed" }
+    struct After: Codable, Equatable { var text = "", caret = 7 }
+    let bench = Bench()
+    try await launch(bench) { scope, _ in scope.value("draft", default: Before()).value = Before() }
+    try await launch(bench) { (scope, _) async throws in
+      #expect(scope.value("draft", default: After()).value == After(text: "typed"))
+    }
+  }
+
+  @Test func `a value that could not be read stays beside the one that is set`() async throws {
+    let bench = Bench()
+    try await launch(bench) { scope, _ in try scope.setValue(SessionTests.Width(points: 5), forKey: "width") }
+    try await launch(bench) { (scope, _) async throws in
+      let failure = #expect(throws: RestorationError.self) { try scope.value(ofType: Int.self, forKey: "width") }
+      #expect(failure?.code == .newerVersion)
+      try scope.setValue(3, forKey: "width")
+    }
+    try await launch(bench) { (scope, coordinator) async throws in
+      #expect(try scope.value(ofType: Int.self, forKey: "width") == 3)
+      let remarks = coordinator.lastReport?[["scope", "width"]]?.remarks
+      #expect(remarks == [.superseded(1)])
+    }
+  }
+
+  @Test func `a value that can't be encoded leaves the key as it was`() async throws {
+    struct Refuses: Encodable {
+      func encode(to encoder: any Encoder) throws { throw CancellationError() }
+    }
+    let scope = RestorationScope()
+    try scope.setValue("typed", forKey: "draft")
+    let failure = #expect(throws: RestorationError.self) { try scope.setValue(Refuses(), forKey: "draft") }
+    #expect(failure?.code == .notEncodable)
+    #expect(try scope.value(ofType: String.self, forKey: "draft") == "typed")
   }
 
   @Test func `what nobody has read can be forgotten`() async throws {
     let bench = Bench()
     try await launch(bench) { (scope, _) async throws in
-      scope.setValue("typed", forKey: "draft")
-      scope.scope("pane").setValue(1, forKey: "tab")
+      try scope.setValue("typed", forKey: "draft")
+      try scope.scope("pane").setValue(1, forKey: "tab")
     }
     try await launch(bench) { (scope, _) async throws in
-      scope.forget("draft")
-      scope.forget("pane")
+      scope.removeValue(forKey: "draft")
+      scope.removeValue(forKey: "pane")
     }
     let reader = try bench.newestReader()
     #expect(try reader.node(at: ["scope"]) != nil)
@@ -139,8 +161,8 @@ import Testing
     let device = try await SimulatedDevice(passcode: "1234")
     let scope = RestorationScope()
     let session = try await RestorationSession.open(on: try await device.startProcess().device, root: scope)
-    scope.setValue("text", forKey: "draft")
-    scope.setValue("kept", forKey: "note")
+    try scope.setValue("text", forKey: "draft")
+    try scope.setValue("kept", forKey: "note")
     try await session.close()
     device.reboot()
 
@@ -148,12 +170,12 @@ import Testing
     let second = try await RestorationSession.open(on: try await device.startProcess().device, root: locked)
     let refusal = #expect(throws: RestorationError.self) { try locked.value(ofType: String.self, forKey: "draft") }
     #expect(refusal?.code == .locked && refusal?.path == ["scope", "draft"])
-    #expect(locked.value(forKey: "draft", default: "none") == "none")
+    #expect(locked.value("draft", default: "none").value == "none")
     // What is set after the turn that restores is the user's, and newer.
     try await Task.sleep(for: .milliseconds(50))
-    locked.setValue("newer", forKey: "note")
+    try locked.setValue("newer", forKey: "note")
     try await second.unlock(passcode: "1234")
-    #expect(locked.value(forKey: "note", default: "") == "newer")
+    #expect(locked.value("note", default: "").value == "newer")
     let failure = #expect(throws: RestorationError.self) { try locked.value(ofType: Int.self, forKey: "draft") }
     #expect(failure?.code == .unreadable && failure?.path == ["scope", "draft"])
     #expect(try locked.value(ofType: Int.self, forKey: "nothing") == nil)
@@ -163,42 +185,42 @@ import Testing
     let third = RestorationScope()
     let last = try await RestorationSession.open(
       on: try await unlockedProcess(of: device), root: third)
-    #expect(third.value(forKey: "draft", default: "") == "text")
-    #expect(third.value(forKey: "note", default: "") == "newer")
+    #expect(third.value("draft", default: "").value == "text")
+    #expect(third.value("note", default: "").value == "newer")
     try await last.close()
   }
 
   @Test func `a state that can't be reached now is not missing`() async throws {
     let bench = Bench()
-    try await launch(bench) { scope, _ in scope.setValue("typed", forKey: "draft") }
+    try await launch(bench) { scope, _ in try scope.setValue("typed", forKey: "draft") }
     bench.store.state.withLock { $0.failures = ["openNewest": .io] }
     try await launch(bench) { (scope, coordinator) async throws in
       #expect(coordinator.lastReport?.outcome == .unavailable)
       bench.store.state.withLock { $0.failures = [:] }
-      scope.setValue(1, forKey: "other")
+      try scope.setValue(1, forKey: "other")
       _ = try await coordinator.preserve()
-      let failure = #expect(throws: RestorationError.self) { try scope.consume(String.self, forKey: "draft") }
+      let failure = #expect(throws: RestorationError.self) { try scope.value(ofType: String.self, forKey: "draft") }
       #expect(failure?.code == .deviceNotOpened && failure?.path == ["scope", "draft"])
-      #expect(scope.value(forKey: "draft", default: "none") == "none")
+      #expect(scope.value("draft", default: "none").value == "none")
       #expect(try await coordinator.restore(into: scope).outcome == .restored)
       #expect(try scope.value(ofType: String.self, forKey: "draft") == "typed")
       #expect(try scope.value(ofType: String.self, forKey: "nothing") == nil)
     }
     try await launch(bench) { (scope, _) async throws in
-      #expect(scope.value(forKey: "draft", default: "") == "typed" && scope.value(forKey: "other", default: 0) == 1)
+      #expect(scope.value("draft", default: "").value == "typed" && scope.value("other", default: 0).value == 1)
     }
   }
 
   @Test(arguments: [false, true]) func `nor is it missing to a scope that no save has met`(isNested: Bool) async throws
   {
     let bench = Bench()
-    func launch() -> (coordinator: RestorationCoordinator, root: StoredGroup, scope: RestorationScope) {
+    func launch() -> (coordinator: RestorationCoordinator, root: RestorationScope, scope: RestorationScope) {
       let scope = RestorationScope()
-      return (bench.launch(), StoredGroup("root", scope), isNested ? scope.scope("nested") : scope)
+      return (bench.launch(), RestorationScope("root", scope), isNested ? scope.scope("nested") : scope)
     }
     let first = launch()
     _ = try await first.coordinator.restore(into: first.root)
-    first.scope.setValue("typed", forKey: "draft")
+    try first.scope.setValue("typed", forKey: "draft")
     _ = try await first.coordinator.preserve(first.root)
     bench.store.state.withLock { $0.failures = ["openNewest": .io] }
     let next = launch()
@@ -220,10 +242,10 @@ import Testing
     let bench = Bench()
     bench.configuration.nodeByteBudget = 1000
     let scope = RestorationScope("pane")
-    let root = StoredGroup("app", scope, StoredValue("tab", 0))
+    let root = RestorationScope("app", scope, StoredValue("tab", 0))
     let coordinator = bench.launch()
     _ = try await coordinator.preserve(root)
-    scope.setValue(String(repeating: "x", count: 2000), forKey: "text")
+    try scope.setValue(String(repeating: "x", count: 2000), forKey: "text")
     let findings = try await coordinator.preserve(root).receipt?.findings ?? []
     #expect(
       findings.contains { if case .overBudget(["app", "pane", "text"], _, 1000) = $0 { true } else { false } })
@@ -231,7 +253,7 @@ import Testing
 
   @Test func `a value of an older version is migrated`() async throws {
     let bench = Bench()
-    try await launch(bench) { scope, _ in scope.setValue(12, forKey: "width") }
+    try await launch(bench) { scope, _ in try scope.setValue(12, forKey: "width") }
     try await launch(bench) { (scope, _) async throws in
       let width = try scope.value(ofType: SessionTests.Width.self, forKey: "width")
       #expect(width == SessionTests.Width(points: 12))
@@ -240,8 +262,8 @@ import Testing
 
   @Test func `an unread value of a later version is forgotten`() async throws {
     let bench = Bench()
-    try await launch(bench) { scope, _ in scope.setValue(SessionTests.Width(points: 5), forKey: "width") }
-    try await launch(bench) { scope, _ in scope.forget("width") }
+    try await launch(bench) { scope, _ in try scope.setValue(SessionTests.Width(points: 5), forKey: "width") }
+    try await launch(bench) { scope, _ in scope.removeValue(forKey: "width") }
     try await launch(bench) { (scope, _) async throws in
       #expect(try scope.value(ofType: SessionTests.Width.self, forKey: "width") == nil)
     }

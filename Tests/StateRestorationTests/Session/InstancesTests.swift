@@ -164,7 +164,7 @@ import Glibc
               guard owner == parent, windows.roots.isEmpty else { return }
             }
             try await windows.openNew().value = "second"
-            try await windows.scenes.preserveAll()
+            try await windows.preserve()
             kill(getpid(), SIGKILL)
           case .find: if windows.roots.map(\.value) == ["second"] { exit(7) }
           case .findNothing: if windows.roots.isEmpty { exit(7) }

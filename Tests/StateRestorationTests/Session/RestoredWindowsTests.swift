@@ -1,9 +1,11 @@
+import ApplicationLifecycle
 import DataProtection
 import FoundationEssentials
-import StateRestoration
 import StateRestorationTesting
 import TestTraits
 import Testing
+
+@testable import StateRestoration
 
 #if canImport(Glibc)
 import Glibc
@@ -66,10 +68,14 @@ import Glibc
       #expect(reopened.value == "last")
       // Closed by the list itself.
       try await windows.scenes.close("second")
-      #expect(windows["second"] == nil)
+      #expect(windows["second"] == nil && windows.coordinator(of: "second") == nil)
       let closed = try await windows.open("second")
-      #expect(closed.value == "last")
-      try await windows.scenes.discard("second")
+      #expect(closed.value == "last" && windows.coordinator(of: "second") != nil)
+      try await windows.activate("first")
+      #expect(windows.frontmost?.id == "first" && windows.sessions.map(\.id) == ["first", "second"])
+      try await windows.activate("second")
+      try await windows.discard("second")
+      #expect(windows.sessions.map(\.id) == ["first"])
       let discarded = try await windows.open("second")
       #expect(discarded.value == "")
     }
@@ -111,7 +117,59 @@ import Glibc
     try await run(device) { windows in
       for text in ["three", "four"] { try await windows.openNew(role: "note").value = text }
       #expect(windows.roots.map(\.value) == ["four", "three", "two", "one"])
-      #expect(windows.scenes.sessions.map(\.role) == ["note", "note", "", ""])
+      #expect(windows.sessions.map(\.role) == ["note", "note", "", ""])
+    }
+  }
+
+  /// A program with a life cycle of its own.
+  private final class Program: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
+    var rootController: (any RestorableController)? { nil }
+    var response = LaunchResponse.proceed
+
+    func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse { response }
+    func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+    func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+  }
+
+  /// How an unlock meets a program that was launched while locked.
+  enum Unlock: CaseIterable { case active, suspended, declined }
+
+  @Test(arguments: Unlock.allCases)
+  func `in an application of its own the windows come back at the unlock, once it is awake`(unlock: Unlock) async throws
+  {
+    let device = try await deviceWithTwoWindows(passcode: "1234")
+    let process = try await device.startProcess()
+    let program = Program()
+    if unlock == .declined { program.response = .declinesRestoring }
+    let windows = try RestoredWindows(device: process.device, delegate: program) { _ in StoredValue("text", "") }
+    let application = try RestorableApplication(device: process.device, windows: windows, delegate: program)
+    try await application.launch()
+    #expect(windows.roots.isEmpty)
+    if unlock == .suspended { try await application.lifecycle.enterBackground() }
+    try await process.device.unlock(passcode: Passcode("1234"))
+    func turn() async throws {
+      for _ in 0..<10_000 where windows.reports.values.count(where: { $0.outcome == .restored }) < 2 {
+        await Task.yield()
+        try await Task.sleep(for: .microseconds(100))
+        if unlock != .active, windows.roots.isEmpty, application.lifecycle.state == .suspended { break }
+        if unlock == .declined { break }
+      }
+    }
+    try await turn()
+    #expect(windows.roots.map(\.value) == (unlock == .active ? ["two", "one"] : []))
+    if unlock == .suspended {
+      try await application.lifecycle.enterForeground()
+      try await turn()
+      #expect(windows.roots.map(\.value) == ["two", "one"])
+    }
+    // Changes are preserved by themselves, and at the end.
+    for root in windows.roots { root.value += "!" }
+    try await application.lifecycle.terminate()
+    await windows.letGo()
+    device.reboot()
+    try await run(device) { windows in
+      try await windows.unlock(passcode: "1234")
+      #expect(windows.roots.map(\.value) == (unlock == .declined ? ["two", "one"] : ["two!", "one!"]))
     }
   }
 
@@ -170,7 +228,7 @@ import Glibc
     _ = try? await run(device) { windows in
       try await windows.open("first").value = "typed"
       try await windows.open("third").value = "three"
-      try await windows.scenes.preserveAll()
+      try await windows.preserve()
       device.reboot()
     }
     try await run(device) { windows in
@@ -336,7 +394,7 @@ import Glibc
         try await windows.open("first").value = "one"
         try await windows.open("second").value = "two"
         // The interval after a save has not passed: nothing but the end saves the next change.
-        if end != .isKilled { try await windows.scenes.preserveAll() }
+        if end != .isKilled { try await windows.preserve() }
         for root in windows.roots { root.value += "!" }
         switch end {
         case .returns: return

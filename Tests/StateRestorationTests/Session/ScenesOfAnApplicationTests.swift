@@ -83,7 +83,8 @@ import Testing
       configuration.log = log
       scenes = try SceneSessions(
         device: device, delegate: answers, configuration: configuration, registry: Self.pages)
-      application = try RestorableApplication(device: device, scenes: scenes, delegate: maker)
+      let engine = SceneEngine(scenes) { [weak maker] in maker?.makeRoot(for: $0) }
+      application = try RestorableApplication(device: device, scenes: engine, delegate: maker)
     }
 
     /// Opens a window and pushes a page with a text.

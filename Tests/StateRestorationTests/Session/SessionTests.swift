@@ -91,12 +91,12 @@ import Glibc
     #expect(try await nextLaunch(folder) == "first")
   }
 
-  @Test func `a group of values is a root`() async throws {
+  @Test func `a scope of values is a root`() async throws {
     let device = try await SimulatedDevice()
     for round in 0..<2 {
       let (draft, tab) = (StoredValue("draft", ""), StoredValue("tab", 0))
       let session = try await RestorationSession.open(
-        on: try await device.startProcess().device, root: StoredGroup("app", draft, tab))
+        on: try await device.startProcess().device, root: RestorationScope("app", draft, tab))
       #expect(draft.value == (round == 0 ? "" : "typed") && tab.value == (round == 0 ? 0 : 2))
       (draft.value, tab.value) = ("typed", 2)
       try await session.close()
@@ -178,18 +178,19 @@ import Glibc
 
   @Test func `a value that is nil comes back as nil, also in a later version`() async throws {
     let bench = Bench()
-    _ = try await bench.launch().preserve(StoredGroup("app", StoredValue<Int?>("a", nil), StoredValue<Int?>("b", nil)))
+    let stored = RestorationScope("app", StoredValue<Int?>("a", nil), StoredValue<Int?>("b", nil))
+    _ = try await bench.launch().preserve(stored)
     let (same, later) = (StoredValue<Int?>("a", 7), StoredValue<Width?>("b", Width(points: 7)))
-    let report = try await bench.launch().restore(into: StoredGroup("app", same, later))
+    let report = try await bench.launch().restore(into: RestorationScope("app", same, later))
     #expect(report.restoredCount == 3)
     #expect(same.value == nil)
     #expect(later.value == nil)
     let (coordinator, edited) = (bench.launch(), StoredValue<Int?>("b", nil))
-    let group = StoredGroup("app", edited)
+    let group = RestorationScope("app", edited)
     _ = try await coordinator.restore(into: group)
     edited.value = 3
     _ = try await coordinator.preserve(group)
-    _ = try await bench.launch().restore(into: StoredGroup("app", later))
+    _ = try await bench.launch().restore(into: RestorationScope("app", later))
     #expect(later.value == Width(points: 3))
   }
 }

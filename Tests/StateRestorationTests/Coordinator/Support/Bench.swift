@@ -177,6 +177,11 @@ private final class Wall: Sendable {
       store: nextPlace, delegate: other ?? delegate, configuration: configuration, registry: registry)
   }
 
+  /// The coordinator of another window, with a store of its own.
+  func openWindow(_ scene: SceneSession.ID) -> RestorationCoordinator {
+    RestorationCoordinator(store: MemoryStore(), delegate: delegate, configuration: configuration, session: scene)
+  }
+
   /// The places of the process's launches on the device; none after the process has ended.
   var places: [ArchiveStore] = []
 

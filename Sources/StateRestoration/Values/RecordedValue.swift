@@ -1,0 +1,83 @@
+internal import FoundationEssentials
+internal import RestorationArchive
+
+/// One value as it is stored: decoded on any thread, as any type, and as often as somebody asks.
+struct RecordedValue: Sendable {
+  /// Where the value is.
+  enum Source: Sendable {
+    /// Under a key of a record, in the tables of its archive.
+    case record(any StateRecord, key: String)
+    /// In bytes of its own, as an `ArchiveEncoder` made them.
+    case encoded(Data)
+  }
+
+  let source: Source
+  /// The object whose state it is; nil when nobody asked for it.
+  var path: RestorationPath?
+
+  /// Decodes the value; nil only if nothing is stored.
+  func decodeIfPresent<Value: Decodable>(_ type: Value.Type) throws(RestorationError) -> Value? {
+    do {
+      switch source {
+      case .record(let record, let key):
+        if let value = try record.decodeIfPresent(type, forKey: key) { return value }
+        guard record.contains(key) else { return nil }
+      case .encoded(let bytes):
+        return try ArchiveDecoder().decode(type, from: bytes)
+      }
+    } catch {
+      throw RestorationError(
+        .unreadable, "The stored value is not \(type): a value of another type needs another key, or a migration.",
+        path: path, key: reportedKey, cause: error)
+    }
+    // A stored nil is a value of an optional type.
+    return (type as? any OptionalValue.Type)?.absent(as: type)
+  }
+
+  /// Decodes the value, in the form that an older version stored say; throws if nothing is stored.
+  func decode<Value: Decodable>(_ type: Value.Type) throws(RestorationError) -> Value {
+    guard let value = try decodeIfPresent(type) else {
+      throw RestorationError(.keyNotFound, "The object stored no state.", path: path)
+    }
+    return value
+  }
+
+  /// Decodes the value; fields that are missing in it are taken from another one.
+  func decode<Value: Codable>(_ type: Value.Type, completingFrom launch: Value) throws(RestorationError) -> Value {
+    do throws(RestorationError) {
+      return try decode(type)
+    } catch {
+      guard LaunchValue.missingKey(in: error) != nil,
+        let value = try? LaunchValue.completing(from: launch, { try decode(CompletedValue<Value>.self) })
+      else { throw error }
+      return value.value
+    }
+  }
+
+  /// Whether nil is stored, whatever the type of the value.
+  func storesNil() throws(RestorationError) -> Bool {
+    if case .record(let record, let key) = source {
+      guard record.contains(key) else { return false }
+      do {
+        return try record.decodeIfPresent(AnyStored.self, forKey: key) == nil
+      } catch {
+        throw RestorationError(.unreadable, "The stored value can't be read.", path: path, cause: error)
+      }
+    }
+    return try decode(AnyStored?.self) == nil
+  }
+
+  private var reportedKey: String? {
+    if case .record(_, let key) = source { key } else { nil }
+  }
+}
+
+/// Reads anything but nil.
+private struct AnyStored: Decodable { init(from decoder: any Decoder) {} }
+
+/// A type that nil is a value of.
+protocol OptionalValue { static func absent<Value>(as type: Value.Type) -> Value? }
+
+extension Optional: OptionalValue {
+  static func absent<Value>(as type: Value.Type) -> Value? { ([Self.none] as? [Value])?.first }
+}
