@@ -188,7 +188,7 @@ struct PreservationSession: Sendable {
       written = try write(context: context, loader: loader)
     } catch {
       announced.formUnion(batch.announced)
-      if let finding = nothingLost(by: error) { return saved(nil, findings + owed + [finding]) }
+      if let finding = nothingLost(by: error) { return saved(nil, findings + table.owedFindings + [finding]) }
       throw error
     }
     let result = saved(written, findings + table.owedFindings)
