@@ -25,7 +25,7 @@ enum MainThreadSnippets {
       pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
       pollfd(fd: turns.descriptor, events: Int16(POLLIN), revents: 0),
     ]
-    poll(&descriptors, 2, -1)
+    unsafe poll(&descriptors, 2, -1)
     turns.runDueBlocks()
     guard descriptors[0].revents != 0 else { continue }
     guard let line = readLine() else { break }
