@@ -179,7 +179,7 @@ package.targets += startUps.map {
 package.targets.append(
   .testTarget(
     name: "StartUpTests", dependencies: ["OwnThread", "CTestProcess"] + startUps.map { .byName(name: $0) },
-    path: "Tests/StartUp/StartUpTests", swiftSettings: settings))
+    path: "Tests/StartUp/StartUpTests", exclude: ["Desktop"], swiftSettings: settings))
 
 // The fuzz targets have no `main`: they link only with `--sanitize fuzzer`, so they exist only when asked for, and then
 // with nothing but what they need, so that building them is quick: see Tests/Fuzz/run.
@@ -216,7 +216,7 @@ if Context.environment["RESTORATION_FUZZ"] != nil {
 // The tests of a desktop need a message bus, a keyring and the like, which `.ci/desktop` installs: they exist only when
 // asked for.
 if Context.environment["RESTORATION_DESKTOP"] != nil {
-  for target in package.targets where target.name == "EndToEndTests" { target.exclude = [] }
+  for target in package.targets where ["EndToEndTests", "StartUpTests"].contains(target.name) { target.exclude = [] }
   package.targets.append(
     .testTarget(
       name: "DesktopSessionTests", dependencies: ["DesktopSession", "StateRestoration"],

@@ -38,7 +38,8 @@
 
   /// Whether an operation of a kind is in progress or waits.
   func isPlanned(_ kinds: Kind...) -> Bool {
-    current.map(kinds.contains) ?? false || waiting.contains { kinds.contains($0.kind) }
+    if let current, kinds.contains(current) { return true }
+    return !waiting.isEmpty && waiting.contains { kinds.contains($0.kind) }
   }
 
   /// Runs a body as one operation.

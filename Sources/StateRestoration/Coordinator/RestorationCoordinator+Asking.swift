@@ -30,7 +30,7 @@ extension RestorationCoordinator {
     askInThisTurn(application, done)
   }
 
-  private func askInThisTurn(_ application: ApplicationState? = nil, _ done: @escaping @Sendable () -> Void) {
+  private func askInThisTurn(_ application: ApplicationState?, _ done: @escaping @Sendable () -> Void) {
     guard var round = askingRound, round.revision == tree.revision, mayAsk else {
       askingRound = nil
       return done()

@@ -131,7 +131,7 @@ extension Table {
   }
 
   /// A row that an object has is not absent any more.
-  private mutating func reopen(_ row: NodeID) throws(ArchiveError) {
+  mutating func reopen(_ row: NodeID) throws(ArchiveError) {
     guard absent.remove(row) != nil else { return }
     try setFlag(.absent, false, of: row)
   }

@@ -132,6 +132,7 @@ extension Table {
     let row = try requireRow(at: place, attributes)
     holding.row = row
     hold(holding, key)
+    try reopen(row)
     for child in try writer.children(of: former) where holders[child] != nil {
       guard let there = try self.place(of: child) else { continue }
       try move(child, to: Place(parent: row, identifier: there.identifier))

@@ -81,9 +81,7 @@ final class MainTurns: Sendable {
   }
 
   private func takeBlock() {
-    precondition(
-      HostProcess.isOnMainActor,
-      "The main loop of the configuration runs a block on another thread than that of the main actor.")
+    // Traps where the loop runs its blocks on another thread.
     MainActor.assumeIsolated { take(.block) }
   }
 

@@ -109,6 +109,7 @@ final class RunningProgram {
     process.executableURL = Bundle.main.bundleURL.appendingPathComponent(style.program)
     process.arguments = style.argument.isEmpty ? [] : [style.argument]
     process.environment = ProcessInfo.processInfo.environment.merging(["XDG_STATE_HOME": folder.path]) { $1 }
+      .merging(style.environment) { $1 }
     (process.standardInput, process.standardOutput, process.standardError) = (input, output, error)
     // The program inherits what this thread holds back, and threads of libdispatch hold back all signals.
     var none = sigset_t()

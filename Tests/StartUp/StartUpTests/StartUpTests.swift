@@ -8,6 +8,7 @@ struct StartUpTests {
   struct Style: Sendable, CustomTestStringConvertible {
     var program: String
     var argument = ""
+    var environment: [String: String] = [:]
     var testDescription: String { "\(program) \(argument)" }
   }
 

@@ -110,6 +110,14 @@ import Testing
     #expect(try hand.rows.sorted() == ["e A: of A", "e absent: text first"])
   }
 
+  @Test func `a row that waits for the first model is its object's then`() throws {
+    var hand = HandTable()
+    try hand.save([editor("of A", model: "A")])
+    try hand.save([HandTable.Object(3, "e", "of none")], outgrowing: [key])
+    try hand.save([HandTable.Object(3, "e", "of A again", model: "A")])
+    #expect(try hand.rows.sorted() == ["e A: of A first, of A again", "e absent: of none first"])
+  }
+
   @Test func `so does that of an object that could not be given the row's record`() throws {
     var hand = try stored(("unread", 9))
     try hand.save([editor("met", given: try hand.unread("unread"))], isMeeting: true)

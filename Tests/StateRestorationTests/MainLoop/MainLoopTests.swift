@@ -39,6 +39,7 @@ import Testing
       let before = session.coordinator.lastReceipt
       turn(loop) { session.coordinator.lastReceipt != before }
     }
+    session.coordinator.letGoNow()
     let again = StoredValue("draft", "")
     _ = try await open(again, on: device)
     #expect(again.value == "change 4")
@@ -49,6 +50,7 @@ import Testing
     let session = try await open(draft, on: device)
     draft.value = "typed"
     while session.coordinator.lastReceipt == nil { try await Task.sleep(for: .milliseconds(5)) }
+    session.coordinator.letGoNow()
     let again = StoredValue("draft", "")
     _ = try await open(again, on: device)
     #expect(again.value == "typed")
@@ -80,6 +82,7 @@ import Testing
     }
     let former = try await first.value.receipt
     #expect(receipt.generation > (former?.generation ?? 0) || receipt.kind == .change)
+    session.coordinator.letGoNow()
     let again = StoredValue("draft", "")
     _ = try await open(again, on: device)
     #expect(again.value == "second")
@@ -118,10 +121,8 @@ import Testing
 
   @Test func `an unlock by somebody else gives the state back in a turn of the loop`() async throws {
     let (device, draft, loop) = (try await lockedDevice(), StoredValue("draft", ""), PollableMainLoop())
-    let process = try await device.startProcess()
-    let session = try RestorationSession.openNow(
-      on: process.device, root: draft, configuration: RestorationConfiguration(mainLoop: loop.mainLoop))
-    let unlock = Task.detached { try await process.device.unlock(passcode: "1234") }
+    let session = try await open(draft, on: device, loop)
+    let unlock = Task.detached { [device = session.device] in try await device.unlock(passcode: "1234") }
     turn(loop) { session.report.outcome == .restored }
     #expect(draft.value == "kept")
     try await unlock.value

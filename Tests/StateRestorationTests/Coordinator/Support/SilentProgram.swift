@@ -4,7 +4,7 @@ import StateRestoration
 /// How a program can say a state that changes silently.
 enum SilentWay: String, CaseIterable, Codable, Sendable {
   case plainProperty, plainValue, ignoredProperty, objectBehind, view, viewsOfController, sharedObject
-  case childList, orderOfChildren, role, model, priority, nameOfChild, reference, providedValue, application
+  case childList, orderOfChildren, role, model, priority, nameOfChild, reference, application
 }
 
 /// A program with one kind of state that changes silently.
@@ -15,8 +15,6 @@ enum SilentWay: String, CaseIterable, Codable, Sendable {
   private let value = PlainValue("value")
   private let ignoring = Ignoring("ignoring")
   private let shared = SharedModel()
-  private let scope = RestorationScope("scope")
-  private var provided = "first"
 
   init(_ way: SilentWay) {
     self.way = way
@@ -24,12 +22,10 @@ enum SilentWay: String, CaseIterable, Codable, Sendable {
     switch way {
     case .plainValue: top.restorationChildren = [value]
     case .ignoredProperty, .objectBehind: top.restorationChildren = [ignoring]
-    case .providedValue: top.restorationChildren = [scope]
     case .view: top.restorationViews = [PlainView("view")]
     default: top.restorationChildren = [pane, Panel("a", value: 1), Panel("b", value: 1)]
     }
     root = top
-    if way == .providedValue { scope.provide(forKey: "provided") { [unowned self] in provided } }
   }
 
   var register: (RestorationRegistry) -> Void {
@@ -64,7 +60,6 @@ enum SilentWay: String, CaseIterable, Codable, Sendable {
     case .priority: pane.preservationPriority = .high
     case .nameOfChild: (top.restorationChildren[1] as? Panel)?.restorationIdentifier = "renamed"
     case .reference: pane.friend = top.restorationChildren[2] as? Panel
-    case .providedValue: provided = "changed"
     case .application: break
     }
   }
@@ -85,7 +80,6 @@ enum SilentWay: String, CaseIterable, Codable, Sendable {
     case .model, .priority: true
     case .nameOfChild: top.installed.contains { $0.identifier == "renamed" }
     case .reference: pane.friend === top.restorationChildren[2]
-    case .providedValue: (try? scope.value(ofType: String.self, forKey: "provided")) == "changed"
     case .application: false
     }
   }
