@@ -52,18 +52,9 @@ package struct InspectedDevice: Sendable {
 
   /// The store of a slot, whatever class its generations have.
   func store(_ slot: ArchiveSlot) throws(ProtectionError) -> ArchiveStore {
-    do throws(ProtectionError) {
-      let store = try device.archives(for: slot)
-      store.keepState()
-      return store
-    } catch {
-      // A device on which nothing was ever preserved has no directory for it, and making one was refused; and a
-      // deletion that was cut short is finished at the next opening, which is not this one.
-      guard (error.cause as? FileSystemError)?.code == .readOnlyFileSystem else { throw error }
-      // That the directory is gone is no reason to say so.
-      _ = try device.inspectArchives()
-      throw ProtectionError(.notFound, "Nothing is preserved on this device.", cause: error)
-    }
+    let store = try device.archives(for: slot)
+    store.keepState()
+    return store
   }
 
   /// Reads the newest generation of a slot, or the one before it.

@@ -238,8 +238,8 @@ import Musl
       ["key f2", "text first", "wait preserved", "text second", "wait preserved", "kill"])
     let path = try #require(try harness.stateFile(beginning: "g-"))
     // The frames begin behind the base, of which the header tells the length.
-    let header = [UInt8](try #require(FileManager.default.contents(atPath: path)).prefix(94))
-    let length = header[88..<94].reversed().reduce(0) { $0 << 8 | Int($1) }
+    let header = [UInt8](try #require(FileManager.default.contents(atPath: path)).prefix(78))
+    let length = header[72..<78].reversed().reduce(0) { $0 << 8 | Int($1) }
     try flip(path, Int(header[12]) + length + 8)
     let run = try await harness.run(["status", "screen"])
     #expect(run.output.hasPrefix("the last "), "\(run.output)")

@@ -140,6 +140,7 @@ extension StoreDirectory {
 
   /// Whether what the list names was deleted, and could not be taken off the list.
   func isDeleted(_ slot: SlotName, _ entry: SlotList.Entry) throws(ProtectionError) -> Bool {
+    guard isThere else { return false }
     let deleted = try deletedName(slot, epoch: entry.epoch)
     return try attempt("look for a deleted slot") { () throws(FileSystemError) in
       try fileSystem.statusIfAny(ofName: deleted, in: directory) != nil
