@@ -202,6 +202,8 @@ package struct Life: Hashable, Sendable {
         // Its parent shows another model: its row stays below that one's.
         comeByItself(id, leaving: standing.row, known)
       } else if let why = leaves(object, standing, id) {
+        // A row that stays has gone along with a new name.
+        if why == .namedModelWithEdits { table.move(standing.row, to: key(id, below: parent?.row).place) }
         leave(standing, why, known)
         // Those below one that names its first model come along, and its values are an edit.
         comeByItself(id, leaving: why == .changed ? standing.row : nil, known)
@@ -764,6 +766,8 @@ package struct Life: Hashable, Sendable {
       setBaseline(id)
     }
     unite(known)
+    // The turn ends with a look.
+    if !isLocked { capture(known, &outcome) }
     return outcome
   }
 
@@ -809,6 +813,7 @@ package struct Life: Hashable, Sendable {
       objects[id]!.standing!.baseline = nil
     }
     unite(known)
+    capture(known, &outcome)
     return outcome
   }
 
