@@ -793,7 +793,11 @@ package struct Life: Hashable, Sendable {
     load(known)
     pending = disk
     let mapping = table.merge(own, keys: keys, known)
-    table.removed += removed
+    table.removed += removed.map { one in
+      var one = one
+      one.row = mapping.rows[one.row] ?? one.row
+      return one
+    }
     written = Set(written.compactMap { mapping.records[$0] })
     for id in objects.keys.sorted() {
       guard var standing = objects[id]!.standing else { continue }
