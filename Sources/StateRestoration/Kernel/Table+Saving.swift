@@ -137,11 +137,6 @@ extension Table {
       guard let there = try self.place(of: child) else { continue }
       try move(child, to: Place(parent: row, identifier: there.identifier))
     }
-    if let parent = place.parent {
-      var siblings = try writer.children(of: parent).filter { $0 != row }
-      siblings.insert(row, at: siblings.firstIndex(of: former) ?? siblings.endIndex)
-      try writer.setChildren(siblings, of: parent)
-    }
     try becomeAbsent(former)
   }
 

@@ -226,8 +226,21 @@ struct Table: Sendable {
     let name = try freeName(at: place, for: nil)
     if name != place.identifier { attributes.flags.insert(.numbered) }
     let row = try writer.insert(name, parent: place.parent, attributes: attributes)
-    if name != place.identifier { numbered[place, default: []].append(row) }
+    if name != place.identifier {
+      numbered[place, default: []].append(row)
+      try putBeside(row, at: place)
+    }
     return row
+  }
+
+  /// Puts a new row behind another one of its place: an object that shows another model keeps its place among its siblings.
+  private mutating func putBeside(_ row: NodeID, at place: Place) throws(ArchiveError) {
+    guard let parent = place.parent, let other = try writer.child(of: parent, identifier: place.identifier) else {
+      return
+    }
+    var siblings = try writer.children(of: parent).filter { $0 != row }
+    siblings.insert(row, at: siblings.firstIndex(of: other).map { $0 + 1 } ?? siblings.endIndex)
+    try writer.setChildren(siblings, of: parent)
   }
 
   /// Puts a row in another place.

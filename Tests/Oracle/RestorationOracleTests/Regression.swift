@@ -354,5 +354,41 @@ struct Regression: Sendable, CustomTestStringConvertible {
         crashInLaunch c
         retry
         """),
+    Regression(
+      name: "a page that names its model again with an edit is there at the next launch",
+      script: """
+        push root/a plain model=A
+        save
+        show root/a
+        save
+        show root/a model=A value=3
+        save
+        launch
+        """),
+    Regression(
+      name: "pages without a model below one become one with those of a model, parents first",
+      script: """
+        push root/c plain
+        push root/c/b plain
+        save
+        cutPower losing=18446744073709551615
+        push root/c plain model=A
+        edit root/c value=9
+        show root model=B value=15
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that shows another model keeps its place before one that was not made",
+      script: """
+        push root/d plain
+        push root/c plain
+        save
+        launch replacing=c:card
+        show root/d model=B
+        edit root/d value=11
+        restoreAgain
+        """),
   ]
 }

@@ -110,6 +110,14 @@ import Testing
     #expect(try hand.rows.sorted() == ["e A: of A", "e absent: text first"])
   }
 
+  @Test func `the row that an object gets beside its former one stands there`() throws {
+    var hand = HandTable()
+    try hand.save([HandTable.Object(3, "a", "one"), HandTable.Object(4, "b", "beside")])
+    try hand.save([], releasing: [4])
+    try hand.save([HandTable.Object(5, "a", "two", model: "B")], outgrowing: [3])
+    #expect(try hand.rows == ["a absent: one first", "a B: two first", "b: beside first"])
+  }
+
   @Test func `a row that waits for the first model is its object's then`() throws {
     var hand = HandTable()
     try hand.save([editor("of A", model: "A")])

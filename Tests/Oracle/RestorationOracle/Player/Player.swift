@@ -358,7 +358,8 @@ import Synchronization
   private func noteGeneration(_ receipt: PreservationReceipt) {
     isFallback = false
     if receipt.kind == .whole {
-      let isCertain = worlds.count == 1 && worlds[0].fallbacks.isEmpty && worlds[0].life.pending.isEmpty
+      let isCertain =
+        newest != nil && worlds.count == 1 && worlds[0].fallbacks.isEmpty && worlds[0].life.pending.isEmpty
       newest = (receipt.generation, isCertain ? worlds[0].life.stored : nil)
     } else if receipt.kind != .change || receipt.generation != newest?.generation {
       newest = nil
@@ -529,13 +530,24 @@ import Synchronization
       else { continue }
       guard path.indices.dropFirst().allSatisfy({ plan(Array(path[...$0]), nil) != nil }) else { continue }
       let isMade = worlds.allSatisfy { world in
-        world.life.loaded(known).flatMap { table in table.row(at: path).map { !table.isBlocked($0) } } ?? false
+        guard let table = world.life.loaded(known), let row = table.row(at: path), !table.isBlocked(row) else {
+          return false
+        }
+        return path.indices.dropFirst().allSatisfy { index in
+          table.row(at: path[...index]).map { fits(table[$0], at: Array(path[...index]), known) } ?? false
+        }
       }
       if isMade, plan(path, nil) != nil {
         return "\(path.joined(separator: "/")) was not left out after restoring died there"
       }
     }
     return nil
+  }
+
+  /// Whether the object that the program makes for a row is of the row's class.
+  private func fits(_ row: Row, at path: [String], _ known: Knowledge) -> Bool {
+    if let kind = program.kind(of: row.key.tag), program.makesItself(kind) { return true }
+    return plan(path, nil).map { program.tag(of: $0.kind) == known.today(row.key.tag) } ?? false
   }
 
   private func restoreAgain(retrying: Bool) async throws -> String? {

@@ -89,18 +89,22 @@ package struct Life: Hashable, Sendable {
   package var isLocked = false
   /// Whether the run has restored something; until it has, nobody is met before a save looks.
   private var hasRestored = false
+  /// The rows that it has loaded: late objects are given those.
+  private var loadedRows: Set<Int> = []
+  private var lateRows: Set<Int>?
   /// How many runs had stored something while locked before this one.
   private var earlierRuns = 0
   private var lastObject = 0
 
-  /// A row that becomes one with that of an object at the end of the turn.
-  private struct Union: Hashable, Sendable {
+  /// An object that a turn has given something.
+  private struct Given: Hashable, Sendable {
     var id: Int
-    var other: Int
     var key: Key
+    /// Whether it has a record that is not *first*.
+    var isEdit: Bool
   }
 
-  private var unions: [Union] = []
+  private var given: [Given] = []
 
   private enum Leaving { case closed, changed, namedModelWithEdits }
 
@@ -198,6 +202,8 @@ package struct Life: Hashable, Sendable {
         // Its parent shows another model: its row stays below that one's.
         comeByItself(id, leaving: standing.row, known)
       } else if let why = leaves(object, standing, id) {
+        // A row that stays has gone along with a new name.
+        if why == .namedModelWithEdits { table.move(standing.row, to: key(id, below: parent?.row).place) }
         leave(standing, why, known)
         // Those below one that names its first model come along, and its values are an edit.
         comeByItself(id, leaving: why == .changed ? standing.row : nil, known)
@@ -220,7 +226,7 @@ package struct Life: Hashable, Sendable {
     guard object.model != standing.model else { return nil }
     guard !standing.hasNamedModel, let row = table.rows[standing.row] else { return .changed }
     if let model = row.key.model { return model == object.model ? nil : .changed }
-    return hasUnsavedChanges(id) || row.isForUnnamed ? .namedModelWithEdits : nil
+    return hasUnsavedChanges(id) ? .namedModelWithEdits : nil
   }
 
   /// An object leaves its row for good, or as it shows something else.
@@ -240,18 +246,16 @@ package struct Life: Hashable, Sendable {
     case .changed, .namedModelWithEdits:
       table[row].key.tag = standing.tag
       table[row].key.model = standing.model ?? table[row].key.model
-      table[row].isForUnnamed = table[row].isForUnnamed || why == .namedModelWithEdits
     }
   }
 
   private mutating func comeByItself(_ id: Int, leaving former: Int?, _ known: Knowledge) {
     let key = key(id, below: objects[id]!.parent.flatMap { objects[$0]!.standing?.row })
-    let hasNamedModel = objects[id]!.standing?.hasNamedModel ?? false
     let left = objects[id]!.standing?.left ?? []
     stand(id, nil)
     let row = table.exact(key, held: held, known) ?? table.insert(key)
     var standing = Standing(
-      row: row, parentRow: key.place.parent, tag: key.tag, model: key.model, hasNamedModel: hasNamedModel)
+      row: row, parentRow: key.place.parent, tag: key.tag, model: key.model, hasNamedModel: key.model != nil)
     standing.met = objects[id]!.value
     standing.left = left.union([former].compactMap(\.self))
     standing.left.remove(row)
@@ -380,7 +384,7 @@ package struct Life: Hashable, Sendable {
       key.model = key.model ?? table[standing.row].key.model
       while let other = table.exact(key, held: held, known), table.rows[other] != nil {
         table.unite(standing.row, with: other, held: held, known)
-        adopt(id, key)
+        table[standing.row].key.model = key.model
         guard renewing, !standing.own.isEmpty else { continue }
         for index in table[standing.row].records.indices
         where standing.own.contains(table[standing.row].records[index].number) {
@@ -517,18 +521,14 @@ package struct Life: Hashable, Sendable {
     let current = former == nil ? nil : objects[id]!.value
     let hasCurrent = hasUnsavedChanges(id) || former.map { $0.own.isEmpty && $0.baseline == nil } ?? false
     if let former, !joins, hasUnsavedChanges(id) || former.hasWritten {
-      if former.hasWritten {
-        let found = table.find(key, held: held, retrying: retrying, known)
-        let named = Key(place: key.place, tag: key.tag, model: key.model ?? table[former.row].key.model)
-        noteUnions(id, found, named, isGiven: true, known)
-      }
+      given.append(Given(id: id, key: key, isEdit: former.hasWritten))
       let candidates = table.candidates(former.row, retrying: retrying, joins: joins, known)
       supersede(id, candidates.filter { !table.isFirst($0, in: former.row) }, &outcome)
       objects[id]!.standing!.parentRow = parentRow
       return true
     }
     stand(id, nil)
-    let found = table.find(key, held: held, retrying: retrying, known)
+    let found = table.find(key, held: held, retrying: retrying, known).filter { lateRows?.contains($0) ?? true }
     let gone = found.prefix { $0 != former?.row && known.isGone(table[$0], in: table) }
     for row in gone { table.remove(row, .gone) }
     let isFound = found.count > gone.count
@@ -544,7 +544,7 @@ package struct Life: Hashable, Sendable {
     let isGiven =
       (retrying || !table.isBlocked(row))
       && table.candidates(row, retrying: retrying, joins: joins, known).contains { !$0.isFirst && known.decodes($0) }
-    noteUnions(id, found.dropFirst(gone.count + 1), named, isGiven: isGiven, known)
+    given.append(Given(id: id, key: key, isEdit: isGiven))
     // The class is stored only with a record.
     table[row].key.model = named.model
     settlePlace(of: objects[id]!.standing!, known)
@@ -572,39 +572,32 @@ package struct Life: Hashable, Sendable {
     return isFound
   }
 
-  /// Notes the rows that become one with that of an object: those of its key; and, where a record that is not *first* is given,
-  /// present ones with nothing but *first* records, of its model or of none.
-  private mutating func noteUnions(
-    _ id: Int, _ found: some Sequence<Int>, _ named: Key, isGiven: Bool, _ known: Knowledge
-  ) {
-    for other in found {
-      let row = table[other]
-      let isBlank =
-        row.isPresent && [nil, named.model].contains(row.key.model) && row.records.allSatisfy(\.isFirst)
-      if table.hasKey(row, named, known) || isGiven && isBlank {
-        unions.append(Union(id: id, other: other, key: named))
-      }
-    }
-  }
-
-  /// Ends a turn that gives: rows that share a key with that of an object, or have nothing but *first* records beside the one that
-  /// was given, become one with it.
+  /// Ends a turn that gives, parents first: rows that share a key with that of an object become one with it; and, where a record
+  /// is given that is not *first*, present ones with nothing but *first* records, of its model or of none.
   private mutating func unite(_ known: Knowledge) {
-    for union in unions where table.rows[union.other] != nil && !held.contains(union.other) {
-      guard let row = objects[union.id]?.standing?.row, row != union.other else { continue }
-      let numbers = Set(table[union.other].records.map(\.number))
-      let hasKey = table.hasKey(table[union.other], table[row].key, known)
-      table.unite(row, with: union.other, held: held, known)
-      adopt(union.id, union.key)
-      guard !hasKey, let oldest = table[row].records.first else { continue }
-      table.removeRecords(of: row, .notFirst) { record in
-        numbers.contains(record.number) && record.number != oldest.number && known.canGive(record)
-      }
-      if numbers.contains(oldest.number), known.canGive(oldest) {
-        objects[union.id]!.standing!.superseded.insert(oldest.number)
+    for turn in given {
+      guard let row = objects[turn.id]?.standing?.row else { continue }
+      var key = turn.key
+      key.place = table[row].key.place
+      let model = key.model ?? table[row].key.model
+      for other in table.find(key, held: held, retrying: false, known) {
+        let found = table[other]
+        let hasKey = table.hasKey(found, Key(place: key.place, tag: key.tag, model: model), known)
+        let isBlank = found.isPresent && [nil, model].contains(found.key.model) && found.records.allSatisfy(\.isFirst)
+        guard hasKey || turn.isEdit && isBlank else { continue }
+        table.unite(row, with: other, held: held, known)
+        table[row].key.model = model
+        guard !hasKey, let oldest = table[row].records.first else { continue }
+        let numbers = Set(found.records.map(\.number))
+        table.removeRecords(of: row, .notFirst) { record in
+          numbers.contains(record.number) && record.number != oldest.number && known.canGive(record)
+        }
+        if numbers.contains(oldest.number), known.canGive(oldest) {
+          objects[turn.id]!.standing!.superseded.insert(oldest.number)
+        }
       }
     }
-    unions = []
+    given = []
   }
 
   /// Joins all records that can be given, oldest first, and last the values that the object has and has not saved.
@@ -718,8 +711,10 @@ package struct Life: Hashable, Sendable {
     let order = Dictionary(
       uniqueKeysWithValues: table[objects[id]!.standing!.row].children.enumerated().map { ($1, $0) })
     func saved(_ child: Int) -> Int? {
-      let row = objects[child]!.standing!.row
-      return table[row].lastLive > 0 ? order[row] : nil
+      let standing = objects[child]!.standing!
+      guard standing.wasFound || !standing.own.isEmpty else { return nil }
+      // A place stands where the row stands that was live last.
+      return table.lead(of: table[standing.row].key.place).flatMap { order[$0] }
     }
     let places = restored.filter { saved($0) != nil }.sorted { saved($0)! < saved($1)! }
     let (isRestored, hasPlace) = (Set(restored), Set(places))
@@ -759,18 +754,20 @@ package struct Life: Hashable, Sendable {
   private mutating func load(_ known: Knowledge) {
     table = stored ?? Table()
     table.uniteAll(held: [], known)
-    for run in pending { _ = table.merge(run, keys: [:], edited: [], known) }
+    for run in pending { _ = table.merge(run, keys: [:], known) }
   }
 
   private mutating func restoreAll(_ turn: Turn, make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
     guard let root else { return outcome }
-    hasRestored = true
+    (hasRestored, loadedRows) = (true, Set(table.rows.keys))
     restore(root, below: nil, turn, make: make, known, &outcome)
     for id in subtree(root) where objects[id]!.standing?.own.isEmpty == true && objects[id]!.standing?.baseline == nil {
       setBaseline(id)
     }
     unite(known)
+    // The turn ends with a look.
+    if !isLocked { capture(known, &outcome) }
     return outcome
   }
 
@@ -778,8 +775,10 @@ package struct Life: Hashable, Sendable {
   package mutating func unlock(make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
     guard isLocked, let root else { return outcome }
+    // What has changed is written into the table, as by a save.
     look(known, &outcome)
-    moveKeys(known, renewing: false)
+    table.save = nextSave
+    commit(known, &outcome)
     // What lies below two siblings with one place is met anew, as they are.
     let kept = Set(order(withKept: true)).subtracting(order())
     for id in kept { release(subtree: id) }
@@ -793,12 +792,12 @@ package struct Life: Hashable, Sendable {
     pending = Array(pending.prefix(earlierRuns))
     load(known)
     pending = disk
-    let edited = order().filter { id in
-      let standing = objects[id]!.standing!
-      return hasUnsavedChanges(id) || standing.own.isEmpty && standing.baseline == nil
+    let mapping = table.merge(own, keys: keys, known)
+    table.removed += removed.map { one in
+      var one = one
+      one.row = mapping.rows[one.row] ?? one.row
+      return one
     }
-    let mapping = table.merge(own, keys: keys, edited: Set(edited.map { objects[$0]!.standing!.row }), known)
-    table.removed += removed
     written = Set(written.compactMap { mapping.records[$0] })
     for id in objects.keys.sorted() {
       guard var standing = objects[id]!.standing else { continue }
@@ -806,7 +805,7 @@ package struct Life: Hashable, Sendable {
       objects[id]!.standing = standing
     }
     held = Set(objects.values.compactMap { $0.standing?.row })
-    isLocked = false
+    (isLocked, hasRestored, loadedRows) = (false, true, Set(table.rows.keys))
     let cameByThemselves = Set(order().filter { objects[$0]!.standing!.baseline == nil })
     restore(root, below: nil, Turn(kind: .unlock), make: make, known, &outcome)
     for id in order() where !cameByThemselves.contains(id) {
@@ -818,6 +817,7 @@ package struct Life: Hashable, Sendable {
       objects[id]!.standing!.baseline = nil
     }
     unite(known)
+    capture(known, &outcome)
     return outcome
   }
 
@@ -825,18 +825,37 @@ package struct Life: Hashable, Sendable {
   package mutating func restoreLate(_ id: Int, make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
     guard !isLocked, hasRestored, let parent = objects[id]!.parent else { return outcome }
-    func meetAbove(_ id: Int) {
-      if let parent = objects[id]!.parent { meetAbove(parent) }
-      meet(id, known)
+    guard isGivenHere(parent, known), !isBelowLeftOut(parent), objects[id]!.standing?.wasFound != true else {
+      return outcome
     }
-    meetAbove(parent)
     let row = objects[parent]!.standing!.row
-    // Its parent may show another model since.
-    if objects[id]!.standing != nil { meet(id, known) }
-    guard objects[id]!.standing?.wasGiven != true, !isBelowLeftOut(parent) else { return outcome }
+    let place = Place(parent: row, identifier: objects[id]!.identifier)
+    guard table.rows(at: place).contains(where: loadedRows.contains) else { return outcome }
+    lateRows = loadedRows
+    defer { lateRows = nil }
     restore(id, below: row, Turn(kind: .late), make: make, known, &outcome)
     unite(known)
+    // The turn ends with a look.
+    capture(known, &outcome)
     return outcome
+  }
+
+  /// Whether restoring has found a row for an object, which fits it and those above it as they are now.
+  private func isGivenHere(_ id: Int, _ known: Knowledge) -> Bool {
+    func fits(_ id: Int) -> Bool {
+      guard let standing = objects[id]!.standing, standing.wasFound, let row = table.rows[standing.row] else {
+        return true
+      }
+      let (object, model) = (objects[id]!, row.key.model)
+      return known.lineage(of: object.tag).contains(known.today(row.key.tag))
+        && (model == nil || object.model == nil || model == object.model)
+    }
+    var next = Optional(id)
+    while let one = next {
+      guard fits(one) else { return false }
+      next = objects[one]!.parent
+    }
+    return objects[id]!.standing?.wasFound == true
   }
 
   private func isBelowLeftOut(_ id: Int) -> Bool {
@@ -980,8 +999,7 @@ extension Table {
   ///
   /// - Parameters:
   ///   - keys: The keys of rows that are live.
-  ///   - edited: The rows whose objects have something that was not saved.
-  mutating func merge(_ run: Table, keys: [Int: Key], edited: Set<Int>, _ known: Knowledge) -> Mapping {
+  mutating func merge(_ run: Table, keys: [Int: Key], _ known: Knowledge) -> Mapping {
     var mapping = Mapping()
     let first = save
     func place(_ row: Int) -> Place {
@@ -994,7 +1012,7 @@ extension Table {
       let key = Key(place: place(number), tag: known.today(named.tag), model: named.model ?? row.key.model)
       let taken = Set(mapping.rows.values)
       let found =
-        row.records.isEmpty && !edited.contains(number)
+        row.records.isEmpty
         ? find(key, held: taken, retrying: false, known).first : exact(key, held: taken, known)
       // The class of rows is that of their records.
       let target = found ?? insert(Key(place: key.place, tag: named.tag, model: key.model))
@@ -1011,7 +1029,6 @@ extension Table {
       self[target].isPresent = row.isPresent
       self[target].isPresented = row.isPresented
       self[target].lastLive = max(self[target].lastLive, row.lastLive == 0 ? 0 : row.lastLive + first)
-      if row.isForUnnamed { self[target].isForUnnamed = true }
       for child in row.children { add(child) }
       arrange(row.children.map { mapping.rows[$0]! }, below: target)
     }

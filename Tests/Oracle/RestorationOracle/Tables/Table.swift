@@ -31,8 +31,6 @@ package struct Key: Hashable, Sendable {
 /// The state of what one key names.
 package struct Row: Hashable, Sendable {
   package var key: Key
-  /// Whether the row fits only objects without a model: its object named its first model with unsaved values.
-  package var isForUnnamed = false
   /// Oldest first.
   package var records: [Record] = []
   package var isPresent = true
@@ -113,9 +111,13 @@ package struct Table: Hashable, Sendable {
 
   mutating func insert(_ key: Key) -> Int {
     let number = nextNumber()
+    let beside = rows(at: key.place).min()
     rows[number] = Row(key: key)
     places.value[key.place, default: []].append(number)
-    if let parent = key.place.parent { self[parent].children.append(number) }
+    guard let parent = key.place.parent else { return number }
+    // Where its place is already.
+    let index = beside.flatMap { self[parent].children.firstIndex(of: $0) }.map { $0 + 1 }
+    self[parent].children.insert(number, at: index ?? self[parent].children.endIndex)
     return number
   }
 
@@ -158,7 +160,7 @@ package struct Table: Hashable, Sendable {
       let row = self[number]
       guard !held.contains(number), lineage.contains(known.today(row.key.tag)) else { return false }
       if row.key.model == key.model { return true }
-      return key.model == nil ? row.isPresent : row.key.model == nil && !row.isForUnnamed
+      return key.model == nil ? row.isPresent : row.key.model == nil && row.isPresent
     }
     func rank(_ number: Int) -> [Int] {
       let row = self[number]
@@ -220,7 +222,6 @@ package struct Table: Hashable, Sendable {
     if kept.lastLive < gone.lastLive { self[row].isPresented = gone.isPresented }
     self[row].lastLive = max(kept.lastLive, gone.lastLive)
     self[row].quarantinedAt = kept.lastLive < gone.lastLive ? gone.quarantinedAt : kept.quarantinedAt
-    self[row].isForUnnamed = kept.isForUnnamed || gone.isForUnnamed
     if let parent = gone.key.place.parent { rows[parent]?.children.removeAll { $0 == other } }
     forget(other)
     for child in gone.children {
@@ -265,6 +266,11 @@ package struct Table: Hashable, Sendable {
       last = child
     }
     self[row].children = arranged
+  }
+
+  /// The row that leads a place: of those that are present the one that was live last, else of all.
+  func lead(of place: Place) -> Int? {
+    made(at: place).first ?? rows(at: place).max { (self[$0].lastLive, $0) < (self[$1].lastLive, $1) }
   }
 
   /// The row of a place that restoring makes an object for: of those that are present the one that was live last.
