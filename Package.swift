@@ -57,19 +57,21 @@ let package = Package(
       providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"]), .brew(["openssl@3"])]),
     .systemLibrary(name: "CSystem"),
 
+    module("FoundationShim", []),
     module("FileSystem", ["CSystem"]),
     module("FaultyFileSystem", ["FileSystem"]),
     module("SimulatedTime", []),
     module("Sealing", ["CLibcrypto", "CSystem"]),
-    module("DataProtection", ["FileSystem", "Sealing"]),
-    module("RestorationArchive", []),
-    module("ApplicationLifecycle", []),
-    module("StateRestoration", ["RestorationArchive", "ApplicationLifecycle", "DataProtection"]),
+    module("DataProtection", ["FileSystem", "Sealing", "FoundationShim"]),
+    module("RestorationArchive", ["FoundationShim"]),
+    module("ApplicationLifecycle", ["FoundationShim"]),
+    module(
+      "StateRestoration", ["RestorationArchive", "ApplicationLifecycle", "DataProtection", "FoundationShim"]),
     module(
       "StateRestorationTesting",
       [
         "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection", "FileSystem",
-        "FaultyFileSystem", "SimulatedTime",
+        "FaultyFileSystem", "SimulatedTime", "FoundationShim",
       ]),
 
     // libsystemd is opened when a program runs, so that nothing here needs it to build: Docs/Decisions/0015.
@@ -80,7 +82,7 @@ let package = Package(
       name: "restore-demo", dependencies: ["StateRestoration", "DesktopSession"], swiftSettings: settings),
     .executableTarget(
       name: "restore-inspect",
-      dependencies: ["StateRestoration", "RestorationArchive", "DataProtection", "FileSystem"],
+      dependencies: ["StateRestoration", "RestorationArchive", "DataProtection", "FileSystem", "FoundationShim"],
       swiftSettings: settings),
     .executableTarget(
       name: "restore-bench",
@@ -167,7 +169,8 @@ package.targets += examples.map {
 // with nothing but what they need, so that building them is quick: see Tests/Fuzz/run.
 if Context.environment["RESTORATION_FUZZ"] != nil {
   let modules = [
-    "CLibcrypto", "CSystem", "FileSystem", "FaultyFileSystem", "Sealing", "DataProtection", "RestorationArchive",
+    "CLibcrypto", "CSystem", "FoundationShim", "FileSystem", "FaultyFileSystem", "Sealing", "DataProtection",
+    "RestorationArchive",
   ]
   let store: [Target.Dependency] = ["FuzzSupport", "DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]
   let fuzzers: [(String, [Target.Dependency])] = [
@@ -210,7 +213,8 @@ if Context.environment["RESTORATION_DESKTOP"] != nil {
 // The program whose disk loses its power, and the modules that it needs: see Tests/PowerCuts/run.
 if Context.environment["RESTORATION_POWER_CUTS"] != nil {
   let modules = [
-    "CLibcrypto", "CSystem", "FileSystem", "FaultyFileSystem", "Sealing", "DataProtection", "SeededRandom",
+    "CLibcrypto", "CSystem", "FoundationShim", "FileSystem", "FaultyFileSystem", "Sealing", "DataProtection",
+    "SeededRandom",
   ]
   package.products = []
   package.targets = package.targets.filter { modules.contains($0.name) }

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 import Synchronization
 
 /// An open protected file: it is read at random and replaced as a whole.

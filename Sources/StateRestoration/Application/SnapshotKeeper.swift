@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// Snapshots off the main actor, one call after another: the store blocks on the disk.
 package actor SnapshotKeeper {

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 public import Observation
 
 /// The scenes (windows) of a program: which there are, most recent first, and a coordinator with an archive for each.
