@@ -4,12 +4,13 @@ import StateRestoration
 // what has to come back lies in a scope, under the path of names that leads to the view.
 
 /// Something on the screen, made of other views.
-protocol View {
-  @MainActor @ViewBuilder var body: [any View] { get }
+@MainActor protocol View {
+  @ViewBuilder var body: [any View] { get }
 }
 
 @resultBuilder enum ViewBuilder {
   static func buildExpression(_ view: any View) -> [any View] { [view] }
+  static func buildExpression(_ views: [any View]) -> [any View] { views }
   static func buildBlock(_ views: [any View]...) -> [any View] { views.flatMap { $0 } }
   static func buildArray(_ views: [[any View]]) -> [any View] { views.flatMap { $0 } }
   static func buildOptional(_ views: [any View]?) -> [any View] { views ?? [] }

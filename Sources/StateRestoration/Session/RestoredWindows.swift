@@ -26,6 +26,7 @@ public import Observation
 
   private var windows: [SceneSession.ID: Window] = [:]
   @ObservationIgnored let delegate = SessionDelegate()
+  @ObservationIgnored let programScopes = ProgramScopes()
   @ObservationIgnored private let makeRoot: @MainActor (SceneSession) -> Root
   @ObservationIgnored private var isListRead = false
   /// Why the last window that did not come back did not.
@@ -40,6 +41,7 @@ public import Observation
     self.makeRoot = makeRoot
     scenes = try SceneSessions(device: device, delegate: delegate, configuration: configuration, registry: registry)
     delegate.makeRoot = { [weak self] in self?.beginWindow($0) }
+    delegate.onEnd = { [programScopes] in programScopes.saveNow() }
     delegate.onUnlock = { [weak self] in Task { await self?.comeBack() } }
     ExitGuard.add(self)
   }
@@ -154,6 +156,7 @@ public import Observation
 
   private func comeBackNow() async -> RestorationError? {
     for window in windows.values { await window.coordinator.finishLateRestoration() }
+    await programScopes.finishUnlock()
     guard !isListRead else { return nil }
     do throws(RestorationError) {
       try await scenes.load()
@@ -171,6 +174,7 @@ public import Observation
 
   /// Lets the state of all windows go, so that another session may have it; they stay open in the list.
   func letGo() async {
+    await programScopes.close()
     for window in windows.values {
       window.coordinator.preservesAutomatically = .never
       await window.coordinator.letGo()
@@ -181,5 +185,6 @@ public import Observation
 extension RestoredWindows: SavedAtExit {
   func saveBeforeExit() {
     for window in windows.values { window.coordinator.preserveBeforeExit(window.root) }
+    programScopes.saveNow()
   }
 }

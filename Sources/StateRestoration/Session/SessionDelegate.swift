@@ -6,6 +6,8 @@
   var makeRoot: (SceneSession) -> (any RestorableController)? = { _ in nil }
   /// Called when protected data is available again.
   var onUnlock: () -> Void = {}
+  /// Called when the program ends.
+  var onEnd: () -> Void = {}
   /// Why the last restoring failed as a whole.
   private(set) var failure: RestorationError?
 
@@ -16,6 +18,8 @@
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
   func protectedDataDidBecomeAvailable() { onUnlock() }
+
+  func willTerminate() { onEnd() }
 
   func didFailToRestore(_ error: RestorationError) { failure = error }
 }
