@@ -35,7 +35,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 /// The small programs of Docs/Examples, which the tests run and kill.
-let examples = ["todo", "two-windows", "locked-diary", "declarative"]
+let examples = ["todo", "two-windows", "locked-diary", "declarative", "guide"]
 
 let package = Package(
   name: "swift-state-restoration",
@@ -118,7 +118,7 @@ let package = Package(
       "StateRestorationTests",
       [
         "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection", "FileSystem",
-        "FaultyFileSystem", "SimulatedTime", "StateRestorationTesting", "HandmadeArchive", "SeededRandom",
+        "FaultyFileSystem", "Sealing", "SimulatedTime", "StateRestorationTesting", "HandmadeArchive", "SeededRandom",
         "TestTraits",
       ]),
     tests(
@@ -150,7 +150,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "OwnThread", "SeededRandom",
-        "CTestProcess",
+        "CTestProcess", "TestTraits",
       ],
       exclude: ["Desktop"], swiftSettings: settings),
     tests(
@@ -164,6 +164,22 @@ let package = Package(
 package.targets += examples.map {
   .executableTarget(name: $0, dependencies: ["StateRestoration"], path: "Docs/Examples/\($0)", packageAccess: false)
 }
+
+// Programs that begin in every way, and keep their main thread: Tests/StartUp. They are built as a user would build them.
+package.targets.append(
+  .target(
+    name: "StartUpProgram", dependencies: ["StateRestoration"], path: "Tests/StartUp/StartUpProgram",
+    packageAccess: false))
+let startUps = ["start-up", "start-up-async", "start-up-5", "start-up-6"]
+package.targets += startUps.map {
+  .executableTarget(
+    name: $0, dependencies: ["StateRestoration", "StartUpProgram"], path: "Tests/StartUp/\($0)", packageAccess: false,
+    swiftSettings: [.swiftLanguageMode($0 == "start-up-5" ? .v5 : .v6)])
+}
+package.targets.append(
+  .testTarget(
+    name: "StartUpTests", dependencies: ["OwnThread", "CTestProcess"] + startUps.map { .byName(name: $0) },
+    path: "Tests/StartUp/StartUpTests", swiftSettings: settings))
 
 // The fuzz targets have no `main`: they link only with `--sanitize fuzzer`, so they exist only when asked for, and then
 // with nothing but what they need, so that building them is quick: see Tests/Fuzz/run.

@@ -6,7 +6,7 @@ struct Bench {
   /// The names of all metrics, in the order of the table.
   static let metricNames = [
     "encode", "decode", "size", "encodeSmall", "decodeSmall", "restoreOneCold", "restoreOneOpen", "preserveOne",
-    "preserveNone", "preserveAll", "restoreAll", "captureAll", "captureOne", "seal", "open", "openChunk",
+    "preserveNone", "preserveAll", "restoreAll", "captureAll", "captureOne", "askAll", "seal", "open", "openChunk",
     "durableWrite", "journalAppend", "unlock", "launch",
   ]
 

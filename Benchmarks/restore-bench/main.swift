@@ -52,7 +52,7 @@ do {
     print(String(decoding: try encoder.encode(report), as: UTF8.self))
   } else {
     for (name, value) in report.environment.sorted(by: { $0.key < $1.key }) { print("\(name): \(value)") }
-    for line in Table.lines(report) { print(line) }
+    for line in Table.lines(report) + Legend.lines(report) { print(line) }
   }
   if let path = options.save { try encoder.encode(report).write(to: URL(fileURLWithPath: path)) }
   if let before {
@@ -60,6 +60,13 @@ do {
     for line in Comparison.lines(report, with: before) { options.printsJSON ? complain(line) : print(line) }
   }
   if let folder = options.page { try Page.write(report, to: folder) }
+  if !options.printsJSON {
+    #if DEBUG
+    print("A debug build meets or misses no target.")
+    #else
+    print(Page.verdict(report))
+    #endif
+  }
 } catch {
   complain("\(isTerminal ? "\r\u{1B}[K" : "")restore-bench: \(error)")
   exit(1)

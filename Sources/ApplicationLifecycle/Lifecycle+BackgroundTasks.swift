@@ -12,12 +12,20 @@ extension Lifecycle {
   /// - Parameters:
   ///   - name: What the task is called in messages.
   ///   - expirationHandler: Runs when the time is over; a task that is open afterwards is a leak.
+  /// - Throws: `terminating` from `willTerminate` on: the process ends as soon as the last save is through.
+  ///   `backgroundTimeOver` when the background time is used up; another code when the program does not run.
   public func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor () -> Void
   ) throws(LifecycleError) -> BackgroundTask {
     guard state.isRunning else {
       throw LifecycleError(
         code: .notRunning, from: state, message: "The background task \(name) was begun while \(state).")
+    }
+    guard !isTerminating else {
+      throw LifecycleError(
+        code: .terminating, from: state,
+        message: "The background task \(name) was begun while the program is ending: finish the work in willTerminate, "
+          + "or begin the task in didEnterBackground.")
     }
     guard state != .background || backgroundTimeRemaining != .zero else {
       throw LifecycleError(

@@ -2,16 +2,22 @@ extension Lifecycle {
   /// Serves one request in its turn: the route's transitions, then what the request adds, then suspending.
   func serve(
     _ request: LifecycleRequest, preparing prepare: @MainActor () -> Void = {},
-    after: @MainActor () -> Void = {}
+    after: @MainActor (_ life: UInt64) async throws(LifecycleError) -> Void = { _ in }
   ) async throws(LifecycleError) {
     if interruption?.isRunningHere == true { throw .waitingForItself(request, in: state) }
     await turns.begin()
     defer { turns.end() }
     let route = try machine.route(for: request)
+    waitingURL = nil
     prepare()
     let life = life
-    for transition in route { try await run(transition, life: life) }
-    after()
+    for transition in route {
+      try await run(transition, life: life)
+      // On the way to the foreground, between the callbacks of both transitions.
+      if transition.from == .background, transition.to == .inactive { try await openWaitingURL(life: life) }
+    }
+    if route.isEmpty { try await openWaitingURL(life: life) }
+    try await after(self.life)
     if request == .sleep, !route.contains(where: { $0.manner == .asleep }) {
       try await step(.lockDevice, life: self.life)
     }
@@ -41,6 +47,7 @@ extension Lifecycle {
     guard let steps = machine.steps(of: transition) else {
       throw LifecycleError.illegal(transition, exitsOnSuspend: machine.exitsOnSuspend)
     }
+    isTerminating = transition.manner == .announced
     let watchdog = transition.budget.map { makeWatchdog($0) }
     defer { watchdog?.stop() }
     for step in steps {
@@ -66,44 +73,88 @@ extension Lifecycle {
       if launchResponse.contains(.declinesRestoring) { return }
     case .openURL:
       guard let url = launchOptions?.url, !launchResponse.contains(.declinesURL) else { return }
-      try announce(step, life: life)
-      _ = delegate?.open(url)
-      return
+      waitingURL = url
+      return try await openWaitingURL(life: life)
     case .handleBackgroundEvent:
       guard case .backgroundEvent(let name) = launchOptions?.reason else { return }
-      try announce(step, life: life)
-      delegate?.handleBackgroundEvent(name)
-      return
+      return try await handleBackgroundEvent(name, life: life)
     default: break
     }
     try announce(step, life: life)
-    if step.isWork {
+    switch step {
+    case .showWindow: delegate?.showWindow()
+    case .hideWindow: delegate?.hideWindow()
+    case .stopInput: isAcceptingInput = false
+    case .startInput: startInput()
+    case _ where step.isWork:
       guard let work else { return }
-      let interruption = InterruptibleWork()
-      self.interruption = interruption
-      await interruption.run { await work.perform(step) }
-      if self.interruption === interruption { self.interruption = nil }
-      if self.life != life { throw endError() }
-      return
+      try await interruptibly(life) { await work.perform(step) }
+    default: try await interruptibly(life) { await self.callBack(step, life: life) }
     }
+  }
+
+  /// Calls the delegate and then the observers of a step, and waits for each.
+  private func callBack(_ step: LifecycleStep, life: UInt64) async {
     let options = launchOptions ?? .icon
     switch step {
     case .willFinishLaunching:
-      launchResponse = delegate?.willFinishLaunching(with: options) ?? .proceed
+      let response = await delegate?.willFinishLaunching(with: options) ?? .proceed
+      guard self.life == life else { return }
+      launchResponse = response
       if options.extent == .pristine { launchResponse.insert(.declinesRestoring) }
-    case .didFinishLaunching: delegate?.didFinishLaunching(with: options)
-    case .didBecomeActive: delegate?.didBecomeActive()
-    case .willResignActive: delegate?.willResignActive()
-    case .didEnterBackground: delegate?.didEnterBackground()
-    case .willEnterForeground: delegate?.willEnterForeground()
-    case .willTerminate: delegate?.willTerminate()
-    case .showWindow: delegate?.showWindow()
-    case .hideWindow: delegate?.hideWindow()
-    case .deliverNotifications: for notification in queue.drain() where self.life == life { deliver(notification) }
-    case .stopInput: isAcceptingInput = false
-    case .startInput: startInput()
+      await tell(.willFinishLaunching(options), life: life)
+    case .didFinishLaunching:
+      let response = await delegate?.didFinishLaunching(with: options) ?? .proceed
+      guard self.life == life else { return }
+      // Restoring is over: there is nothing left to decline.
+      launchResponse.formUnion(response.intersection(.declinesURL))
+      await tell(.didFinishLaunching(options), life: life)
+    case .didBecomeActive:
+      await delegate?.didBecomeActive()
+      await tell(.didBecomeActive, life: life)
+    case .willResignActive:
+      await delegate?.willResignActive()
+      await tell(.willResignActive, life: life)
+    case .didEnterBackground:
+      await delegate?.didEnterBackground()
+      await tell(.didEnterBackground, life: life)
+    case .willEnterForeground:
+      await delegate?.willEnterForeground()
+      await tell(.willEnterForeground, life: life)
+    case .willTerminate:
+      await delegate?.willTerminate()
+      await tell(.willTerminate, life: life)
+    case .deliverNotifications:
+      for notification in queue.drain() where self.life == life {
+        await deliver(notification) { await tell($0, life: life) }
+      }
     default: break
     }
+  }
+
+  /// Opens what a request or the launch brought, if it was not opened yet.
+  private func openWaitingURL(life: UInt64) async throws(LifecycleError) {
+    guard let url = waitingURL else { return }
+    waitingURL = nil
+    try announce(.openURL, life: life)
+    try await interruptibly(life) { self.isOpened = await self.delegate?.open(url) ?? false }
+  }
+
+  /// Handles an event in the background.
+  func handleBackgroundEvent(_ name: String, life: UInt64) async throws(LifecycleError) {
+    try announce(.handleBackgroundEvent, life: life)
+    try await interruptibly(life) { await self.delegate?.handleBackgroundEvent(name) }
+  }
+
+  /// Does work that a kill leaves behind.
+  private func interruptibly(
+    _ life: UInt64, _ body: @escaping @MainActor () async -> Void
+  ) async throws(LifecycleError) {
+    let interruption = InterruptibleWork()
+    self.interruption = interruption
+    await interruption.run(body)
+    if self.interruption === interruption { self.interruption = nil }
+    if self.life != life { throw endError() }
   }
 
   /// Tells the observers of a step; one of them may end the program, and then the step is not done.
@@ -130,6 +181,7 @@ extension Lifecycle {
 
   func finish(_ reason: TerminationReason) {
     life += 1
+    isTerminating = false
     endReason = reason
     isAcceptingInput = false
     keptInput = []

@@ -1,3 +1,5 @@
+public import FoundationShim
+
 /// Runs the machine of one program on the main actor.
 ///
 /// Requests are served one after another in the order they were made. Each
@@ -38,7 +40,14 @@
   var keptInput: [@MainActor () -> Void] = []
   var isHandlingKeptInput = false
   private var isBeingKilled = false
+  /// Whether the program is told of its end, or about to be.
+  var isTerminating = false
+  /// What a running program is asked to open, until the delegate has it.
+  var waitingURL: URL?
+  /// What the delegate answered.
+  var isOpened = false
   private var observers: [(id: UInt64, handler: @MainActor (LifecycleEvent) -> Void)] = []
+  private var callbackObservers: [(id: UInt64, handler: @MainActor (LifecycleCallback) async -> Void)] = []
   private var lastObserver: UInt64 = 0
   var turns = TurnQueue()
   /// Counts lives, so that a request notices that its program has ended in the meantime.
@@ -106,10 +115,25 @@
   public func wake(for event: String) async throws(LifecycleError) {
     try await serve(
       .wake,
-      after: {
-        self.emit(.step(.handleBackgroundEvent, self.state))
-        self.delegate?.handleBackgroundEvent(event)
+      after: { (life: UInt64) async throws(LifecycleError) in
+        try await self.handleBackgroundEvent(event, life: life)
       })
+  }
+
+  /// Opens a URL in a program that runs; one in the background comes to the foreground, and opens it before it is active.
+  ///
+  /// The URL of a launch is one of its ``LaunchOptions``.
+  /// - Returns: The delegate's answer; false when it declined.
+  public func open(_ url: URL) async throws(LifecycleError) -> Bool {
+    var isOpened = false
+    try await serve(
+      .open,
+      preparing: {
+        self.waitingURL = url
+        self.isOpened = false
+      },
+      after: { (_: UInt64) in isOpened = self.isOpened })
+    return isOpened
   }
 
   /// The device goes to sleep: leaves the foreground and locks.
@@ -148,7 +172,7 @@
     switch state {
     case .notRunning: break
     case .suspended: queue.add(notification)
-    case .inactive, .active, .background: deliver(notification)
+    case .inactive, .active, .background: deliverNow(notification)
     }
   }
 
@@ -160,7 +184,9 @@
     for responder in work?.memoryWarningResponders ?? [] where self.life == life {
       responder.didReceiveMemoryWarning()
     }
-    if self.life == life { emit(.memoryWarning) }
+    guard self.life == life else { return }
+    emit(.memoryWarning)
+    tellSoon(.didReceiveMemoryWarning)
   }
 
   /// Registers an observer of every step, notification, warning and incident, for as long as the result lives.
@@ -175,7 +201,47 @@
     observe { if $0 == .memoryWarning { handler() } }
   }
 
-  func removeObserver(_ id: UInt64) { observers.removeAll { $0.id == id } }
+  /// Calls back at everything that the delegate is told, after the delegate, for as long as the result lives.
+  ///
+  /// Observers hear in the order in which they registered. What a step of the life cycle tells is awaited, one observer after
+  /// the other, within the budget of the phase; there a request of the life cycle throws `waitsForItself`. A notification or
+  /// a memory warning that comes while the program runs is told at once and not awaited.
+  ///
+  /// ```swift
+  /// observation = lifecycle.observeCallbacks { callback in
+  ///   if callback == .didEnterBackground { await cache.flush() }
+  /// }
+  /// ```
+  ///
+  /// - Parameter handler: Called on the main actor. Hold whoever keeps the result weakly in it.
+  public func observeCallbacks(
+    _ handler: @escaping @MainActor (LifecycleCallback) async -> Void
+  ) -> LifecycleObservation {
+    lastObserver += 1
+    callbackObservers.append((lastObserver, handler))
+    return LifecycleObservation(of: self, id: lastObserver)
+  }
+
+  func removeObserver(_ id: UInt64) {
+    observers.removeAll { $0.id == id }
+    callbackObservers.removeAll { $0.id == id }
+  }
+
+  /// Tells the observers, and waits for each; those that have gone and those of a program that has ended hear nothing.
+  func tell(_ callback: LifecycleCallback, life: UInt64) async {
+    for observer in callbackObservers where self.life == life && isRegistered(observer.id) {
+      await observer.handler(callback)
+    }
+  }
+
+  /// Tells the observers at once, up to the first point at which one waits.
+  func tellSoon(_ callback: LifecycleCallback) {
+    for observer in callbackObservers where isRegistered(observer.id) {
+      Task.immediate { await observer.handler(callback) }
+    }
+  }
+
+  private func isRegistered(_ id: UInt64) -> Bool { callbackObservers.contains { $0.id == id } }
 
   func report(_ incident: LifecycleIncident, isLogged: Bool = false) {
     if !isLogged { log?.write(incident) }
@@ -187,15 +253,29 @@
     for observer in observers { observer.handler(event) }
   }
 
-  func deliver(_ notification: SystemNotification) {
-    if notification.kind == .protectedData, case .change(_, let value) = notification.content {
-      if value == "available" {
-        delegate?.protectedDataDidBecomeAvailable()
-      } else {
-        delegate?.protectedDataWillBecomeUnavailable()
-      }
-    }
+  /// Tells the delegate, and one after the other what the observers are to be told.
+  func deliver(_ notification: SystemNotification, _ tellObservers: (LifecycleCallback) async -> Void) async {
+    if let callback = tellOfProtectedData(notification) { await tellObservers(callback) }
     delegate?.didReceive(notification)
     emit(.notification(notification))
+    await tellObservers(.didReceive(notification))
+  }
+
+  private func deliverNow(_ notification: SystemNotification) {
+    if let callback = tellOfProtectedData(notification) { tellSoon(callback) }
+    delegate?.didReceive(notification)
+    emit(.notification(notification))
+    tellSoon(.didReceive(notification))
+  }
+
+  /// Tells the delegate of protected data, if the notification is about that.
+  private func tellOfProtectedData(_ notification: SystemNotification) -> LifecycleCallback? {
+    guard notification.kind == .protectedData, case .change(_, let value) = notification.content else { return nil }
+    if value == "available" {
+      delegate?.protectedDataDidBecomeAvailable()
+      return .protectedDataDidBecomeAvailable
+    }
+    delegate?.protectedDataWillBecomeUnavailable()
+    return .protectedDataWillBecomeUnavailable
   }
 }

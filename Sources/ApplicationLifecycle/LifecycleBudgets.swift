@@ -5,6 +5,9 @@ public struct LifecycleBudgets: Sendable, Hashable {
     /// From the launch to the end of its callbacks, restoring included.
     case launching
 
+    /// From `willResignActive` to the moment when the program is inactive.
+    case resigningActive
+
     /// From `didEnterBackground` to the end of preserving and of the snapshot.
     case enteringBackground
 
@@ -24,6 +27,9 @@ public struct LifecycleBudgets: Sendable, Hashable {
   /// The time for launching.
   public var launching: Duration
 
+  /// The time for resigning active: what `willResignActive` saves is awaited for so long.
+  public var resigningActive: Duration
+
   /// The time for entering the background.
   public var enteringBackground: Duration
 
@@ -38,11 +44,12 @@ public struct LifecycleBudgets: Sendable, Hashable {
 
   /// Five seconds for each phase, as Apple's *iOS App Programming Guide* says; three minutes for background tasks.
   public init(
-    launching: Duration = .seconds(5), enteringBackground: Duration = .seconds(5),
-    terminating: Duration = .seconds(5), backgroundTasks: Duration = .seconds(180),
-    enforcement: Enforcement = .reports
+    launching: Duration = .seconds(5), resigningActive: Duration = .seconds(5),
+    enteringBackground: Duration = .seconds(5), terminating: Duration = .seconds(5),
+    backgroundTasks: Duration = .seconds(180), enforcement: Enforcement = .reports
   ) {
     self.launching = launching
+    self.resigningActive = resigningActive
     self.enteringBackground = enteringBackground
     self.terminating = terminating
     self.backgroundTasks = backgroundTasks
@@ -53,6 +60,7 @@ public struct LifecycleBudgets: Sendable, Hashable {
   package subscript(kind: Kind) -> Duration {
     switch kind {
     case .launching: launching
+    case .resigningActive: resigningActive
     case .enteringBackground: enteringBackground
     case .terminating: terminating
     }

@@ -4,27 +4,35 @@ public import FoundationShim
 ///
 /// Every method has a default that does nothing (and declines nothing). Where a class uses a default, all its
 /// subclasses do: a subclass can only override what its base class declares itself.
+///
+/// A method that is `async` here can be written without `async`. Written with it, it is awaited: the life cycle goes on when it
+/// returns, and its time counts towards the budget of the phase. In such a method a request of the life cycle throws
+/// `waitsForItself`; make it in a task of its own.
 @MainActor public protocol LifecycleDelegate: AnyObject {
   /// Sees why the program is launched, before anything is restored; answers what it declines.
-  func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse
+  func willFinishLaunching(with options: LaunchOptions) async -> LaunchResponse
 
-  /// Launching is over: the hierarchy is restored.
-  func didFinishLaunching(with options: LaunchOptions)
+  /// Launching is over: the hierarchy is restored; may decline the URL, but the restoring no more.
+  func didFinishLaunching(with options: LaunchOptions) async -> LaunchResponse
 
   /// The program is active; input follows.
-  func didBecomeActive()
+  func didBecomeActive() async
 
   /// The program will be inactive; no more input comes.
-  func willResignActive()
+  ///
+  /// A program that is interrupted can save here: see ``LifecycleBudgets/resigningActive``.
+  func willResignActive() async
 
   /// The program is in the background: the last reliable moment to keep something.
-  func didEnterBackground()
+  func didEnterBackground() async
 
   /// The program will be in the foreground again.
-  func willEnterForeground()
+  func willEnterForeground() async
 
   /// The program will end; not called when it is killed, quit by force, or suspended.
-  func willTerminate()
+  ///
+  /// Here no background task can be begun.
+  func willTerminate() async
 
   /// The window may be seen from here on.
   func showWindow()
@@ -32,11 +40,11 @@ public import FoundationShim
   /// The window is no longer seen.
   func hideWindow()
 
-  /// Opens what the program was launched for, after restoring; `false` declines.
-  func open(_ url: URL) -> Bool
+  /// Opens what the program was launched for, after restoring, or is asked to open while it runs; `false` declines.
+  func open(_ url: URL) async -> Bool
 
   /// Handles an event for which the program was launched into, or woken in, the background.
-  func handleBackgroundEvent(_ name: String)
+  func handleBackgroundEvent(_ name: String) async
 
   /// Memory is short: free everything that can be made again.
   func didReceiveMemoryWarning()
@@ -58,8 +66,8 @@ extension LifecycleDelegate {
   /// Declines nothing.
   public func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse { .proceed }
 
-  /// Does nothing.
-  public func didFinishLaunching(with options: LaunchOptions) {}
+  /// Declines nothing.
+  public func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse { .proceed }
 
   /// Does nothing.
   public func didBecomeActive() {}

@@ -25,6 +25,9 @@ public struct LifecycleError: Error, Sendable, Hashable, CustomStringConvertible
     /// The time for background tasks is over.
     public static let backgroundTimeOver = Code("backgroundTimeOver")
 
+    /// The program is told of its end, and gets no more time in the background.
+    public static let terminating = Code("terminating")
+
     /// Background tasks are begun by running programs only.
     package static let notRunning = Code("notRunning")
   }

@@ -52,11 +52,12 @@ package struct LifecycleMachine: Sendable, Hashable {
     case (.background, .inactive, .usual):
       [.willEnterForeground, .revealSensitiveContent, .showWindow, .enter(.inactive)]
     case (.background, .suspended, .usual):
-      hasRunInBackground ? [.preserve, .enter(.suspended)] : [.enter(.suspended)]
+      hasRunInBackground
+        ? [.preserve, .hideSensitiveContent, .takeSnapshot, .enter(.suspended)] : [.enter(.suspended)]
     case (.suspended, .background, .usual):
       [.enter(.background), .deliverNotifications]
     case (.inactive, .notRunning, .announced), (.background, .notRunning, .announced):
-      [.willTerminate, .preserve, .enter(.notRunning)]
+      [.willTerminate, .preserve, .hideSensitiveContent, .takeSnapshot, .enter(.notRunning)]
     case (.active, .notRunning, .unannounced):
       [.stopInput, .enter(.notRunning)]
     case (.inactive, .notRunning, .unannounced), (.background, .notRunning, .unannounced),
@@ -102,8 +103,9 @@ package struct LifecycleMachine: Sendable, Hashable {
       case (.sleep, .background), (.sleep, .suspended): []
       case (.suspend, .background): [(.suspended, .usual)]
       case (.wake, .suspended): [(.background, .usual)]
-      case (.enterForeground, .background): [(.inactive, .usual), (.active, .usual)]
-      case (.enterForeground, .suspended):
+      case (.open, .inactive), (.open, .active): []
+      case (.enterForeground, .background), (.open, .background): [(.inactive, .usual), (.active, .usual)]
+      case (.enterForeground, .suspended), (.open, .suspended):
         [(.background, .usual), (.inactive, .usual), (.active, .usual)]
       case (.terminate, .inactive), (.terminate, .background): [(.notRunning, .announced)]
       case (.terminate, .active): [(.inactive, .usual), (.notRunning, .announced)]
@@ -132,6 +134,7 @@ extension LifecycleTransition {
   package var budget: LifecycleBudgets.Kind? {
     switch (from, to, manner) {
     case (.notRunning, _, _): .launching
+    case (.active, .inactive, _): .resigningActive
     case (.inactive, .background, _): .enteringBackground
     case (_, .notRunning, .announced): .terminating
     default: nil
@@ -143,7 +146,7 @@ extension LifecycleRequest {
   /// The state the request is about, for the error that refuses it.
   var destination: LifecycleState {
     switch self {
-    case .launch, .becomeActive, .enterForeground: .active
+    case .launch, .becomeActive, .enterForeground, .open: .active
     case .resignActive: .inactive
     case .launchInBackground, .enterBackground, .wake, .sleep: .background
     case .suspend: .suspended

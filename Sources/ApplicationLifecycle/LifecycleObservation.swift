@@ -16,6 +16,42 @@ package enum LifecycleEvent: Sendable, Hashable {
   case ended(TerminationReason)
 }
 
+/// Something that a delegate was told, for every other object: see ``Lifecycle/observeCallbacks(_:)``.
+public enum LifecycleCallback: Sendable, Hashable {
+  /// The program is launched; nothing has been restored.
+  case willFinishLaunching(LaunchOptions)
+
+  /// Launching is over: the hierarchy is restored.
+  case didFinishLaunching(LaunchOptions)
+
+  /// The program is active; input follows.
+  case didBecomeActive
+
+  /// The program will be inactive.
+  case willResignActive
+
+  /// The program is in the background; it is preserved after this.
+  case didEnterBackground
+
+  /// The program will be in the foreground again.
+  case willEnterForeground
+
+  /// The program will end; it is preserved after this.
+  case willTerminate
+
+  /// Memory is short.
+  case didReceiveMemoryWarning
+
+  /// Protected files will soon be unreadable.
+  case protectedDataWillBecomeUnavailable
+
+  /// Protected files are readable again.
+  case protectedDataDidBecomeAvailable
+
+  /// Something happened in the system, now or while suspended; also what has a case of its own.
+  case didReceive(SystemNotification)
+}
+
 /// Keeps an observer registered for as long as the observation lives.
 @MainActor public final class LifecycleObservation {
   private weak var lifecycle: Lifecycle?
@@ -27,7 +63,7 @@ package enum LifecycleEvent: Sendable, Hashable {
   }
 
   /// Ends the observation before its time.
-  package func cancel() { lifecycle?.removeObserver(id) }
+  public func cancel() { lifecycle?.removeObserver(id) }
 
   isolated deinit { lifecycle?.removeObserver(id) }
 }

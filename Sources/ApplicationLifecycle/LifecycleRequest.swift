@@ -24,6 +24,9 @@ package enum LifecycleRequest: String, Sendable, Hashable, CaseIterable, CustomS
   /// Come to the foreground.
   case enterForeground
 
+  /// Open a URL, in the foreground.
+  case open
+
   /// The device goes to sleep.
   case sleep
 

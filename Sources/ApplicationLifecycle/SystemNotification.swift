@@ -18,10 +18,10 @@ public struct SystemNotification: Sendable, Hashable, CustomStringConvertible {
     public static let significantTimeChange: Kind = "significantTimeChange"
 
     /// The settings of the program were changed elsewhere.
-    package static let settings: Kind = "settings"
+    public static let settings: Kind = "settings"
 
     /// The user's locale: a change of its identifier.
-    package static let locale: Kind = "locale"
+    public static let locale: Kind = "locale"
   }
 
   /// What there is to say beyond the kind.

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 extern int fallocate(int descriptor, int mode, off_t offset, off_t length);
@@ -23,9 +22,6 @@ extern int renameat2(
     int old_directory, const char *old_name, int new_directory, const char *new_name, unsigned int flags);
 
 // From the kernel's stable interface (asm-generic/fcntl.h, linux/fcntl.h, linux/fs.h); glibc hides them likewise.
-#ifndef O_TMPFILE
-#define O_TMPFILE (020000000 | O_DIRECTORY)
-#endif
 #ifndef O_PATH
 #define O_PATH 010000000
 #endif
@@ -35,6 +31,15 @@ extern int renameat2(
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1
 #endif
+#ifndef F_SETSIG
+#define F_SETSIG 10
+#endif
+#ifndef F_SETLEASE
+#define F_SETLEASE 1024
+#endif
+
+// asm-generic/mman-common.h, since Linux 5.14; not in every glibc's header.
+static const int csystem_MADV_POPULATE_WRITE = 23;
 
 static inline int csystem_openat(int directory, const char *name, int flags, mode_t mode) {
   return openat(directory, name, flags, mode);
@@ -48,6 +53,16 @@ static inline int csystem_descriptor_flags(int descriptor) {
 // fcntl(F_DUPFD_CLOEXEC): another descriptor of the same open file, at least so high.
 static inline int csystem_duplicate(int descriptor, int least) {
   return fcntl(descriptor, F_DUPFD_CLOEXEC, least);
+}
+
+// fcntl(F_SETSIG): the signal that says that another process waits for a lease's end.
+static inline int csystem_set_lease_signal(int descriptor, int signal) {
+  return fcntl(descriptor, F_SETSIG, signal);
+}
+
+// fcntl(F_SETLEASE).
+static inline int csystem_set_lease(int descriptor, int type) {
+  return fcntl(descriptor, F_SETLEASE, type);
 }
 
 // getdents64, for which not every C library has a function.
@@ -76,15 +91,6 @@ static inline int csystem_fstat(int descriptor, struct stat *result) {
   return fstat(descriptor, result);
 }
 
-static inline ssize_t csystem_fgetxattr(int descriptor, const char *name, void *value, size_t size) {
-  return fgetxattr(descriptor, name, value, size);
-}
-
-static inline int csystem_fsetxattr(
-    int descriptor, const char *name, const void *value, size_t size, int flags) {
-  return fsetxattr(descriptor, name, value, size, flags);
-}
-
 // The magic number of the file system that holds the descriptor, or -1 with errno.
 static inline long csystem_file_system_magic(int descriptor) {
   struct statfs result;
@@ -107,7 +113,6 @@ __attribute__((noinline)) static void csystem_wipe_traces(void) {
 }
 
 enum {
-  csystem_O_TMPFILE = O_TMPFILE,
   csystem_O_NOFOLLOW = O_NOFOLLOW,
   csystem_O_DIRECTORY = O_DIRECTORY,
   csystem_O_PATH = O_PATH,

@@ -9,6 +9,8 @@ package final class CountingFileSystem: FileSystem {
     package var calls: [FileSystemError.Operation: Int] = [:]
     /// The bytes that reading gave.
     package var bytesRead = 0
+    /// The mappings that were made.
+    package var mappings = 0
     /// How often somebody waited for a lock.
     package var lockWaits = 0
 
@@ -19,22 +21,35 @@ package final class CountingFileSystem: FileSystem {
     package var syncs: Int { self[.synchronize] + self[.synchronizeData] }
 
     /// The files and directories that were opened by name.
-    package var opens: Int { self[.openFile] + self[.openDirectory] + self[.openTemporary] }
+    package var opens: Int { self[.openFile] + self[.openDirectory] }
 
     /// The system calls that Linux makes of these calls.
     ///
-    /// A directory is listed with three at most: `lseek`, `getdents64` twice. All others are one.
-    package var systemCalls: Int {
-      calls.values.reduce(0, +) + 2 * self[.names]
-    }
+    /// A directory is listed with two at most, `getdents64` twice, the first time. All others are one. Not counted are those
+    /// of mappings: four to begin one, two to end it.
+    package var systemCalls: Int { calls.values.reduce(0, +) + self[.names] }
   }
 
   private let base: any FileSystem
   private let state = Mutex(Counts())
+  private let isPostponing: Bool
+  private let postponed = Mutex<[@Sendable () -> Void]>([])
 
   /// Counts from zero.
-  package init(_ base: any FileSystem) {
+  ///
+  /// - Parameter isPostponing: Whether what may wait for a while waits for ``runPostponed()``.
+  package init(_ base: any FileSystem, isPostponing: Bool = false) {
     self.base = base
+    self.isPostponing = isPostponing
+  }
+
+  /// Runs what has waited.
+  package func runPostponed() {
+    let works = postponed.withLock { works in
+      defer { works = [] }
+      return works
+    }
+    for work in works { work() }
   }
 
   /// The counts so far.
@@ -78,18 +93,6 @@ package final class CountingFileSystem: FileSystem {
     return try base.openFile(name, in: directory, options)
   }
 
-  package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    count(.openTemporary)
-    return try base.openTemporary(in: directory)
-  }
-
-  package func link(
-    _ descriptor: Descriptor, as name: String, in directory: Descriptor
-  ) throws(FileSystemError) {
-    count(.link)
-    try base.link(descriptor, as: name, in: directory)
-  }
-
   package func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
   ) throws(FileSystemError) {
@@ -118,6 +121,12 @@ package final class CountingFileSystem: FileSystem {
     return try base.write(descriptor, bytes, at: offset)
   }
 
+  package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? {
+    let mapping = base.map(descriptor, byteCount: byteCount)
+    if mapping != nil { state.withLock { $0.mappings += 1 } }
+    return mapping
+  }
+
   package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) {
     count(.synchronize)
     try base.synchronize(descriptor)
@@ -131,11 +140,6 @@ package final class CountingFileSystem: FileSystem {
   package func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
     count(.allocate)
     try base.allocate(descriptor, length: length)
-  }
-
-  package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    count(.truncate)
-    try base.truncate(descriptor, to: length)
   }
 
   package func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {
@@ -156,11 +160,6 @@ package final class CountingFileSystem: FileSystem {
   package func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String {
     count(.readLink)
     return try base.readLink(name, in: directory)
-  }
-
-  package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    count(.changeMode)
-    try base.changeMode(of: descriptor, to: mode)
   }
 
   package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
@@ -185,16 +184,9 @@ package final class CountingFileSystem: FileSystem {
     base.pause(for: duration)
   }
 
-  package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
-    count(.attribute)
-    return try base.attribute(name, of: descriptor)
-  }
-
-  package func setAttribute(
-    _ name: String, to value: [UInt8], of descriptor: Descriptor
-  ) throws(FileSystemError) {
-    count(.setAttribute)
-    try base.setAttribute(name, to: value, of: descriptor)
+  package func runBeside(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    guard isPostponing, delay > .zero else { return base.runBeside(after: delay, work) }
+    postponed.withLock { $0.append(work) }
   }
 
   package func close(_ descriptor: Descriptor) {

@@ -12,15 +12,12 @@ struct Disk {
     var owner: UInt32
     var content: [UInt8] = []
     var entries: [String: Int] = [:]
-    var attributes: [String: [UInt8]] = [:]
   }
 
   /// A change that is not synchronised yet.
   enum Change {
     case write(offset: Int, bytes: [UInt8])
     case length(Int)
-    case mode(UInt32)
-    case attribute(String, [UInt8])
     case add(String, Int)
     case remove(String)
     case move(String, to: String, Int)
@@ -209,8 +206,6 @@ struct Disk {
     case .length(let length):
       inodes[number]!.grow(to: length)
       inodes[number]!.content.removeLast(inodes[number]!.content.count - length)
-    case .mode(let mode): inodes[number]!.mode = mode
-    case .attribute(let name, let value): inodes[number]!.attributes[name] = value
     case .add(let name, let target): inodes[number]!.entries[name] = target
     case .remove(let name): inodes[number]!.entries[name] = nil
     case .move(let name, let newName, let target):

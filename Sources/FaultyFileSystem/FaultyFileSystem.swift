@@ -117,18 +117,6 @@ extension FaultyFileSystem {
     return try base.openFile(name, in: directory, options)
   }
 
-  package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    _ = try step(.openTemporary)
-    return try base.openTemporary(in: directory)
-  }
-
-  package func link(
-    _ descriptor: Descriptor, as name: String, in directory: Descriptor
-  ) throws(FileSystemError) {
-    _ = try step(.link, name)
-    try base.link(descriptor, as: name, in: directory)
-  }
-
   package func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
   ) throws(FileSystemError) {
@@ -171,11 +159,6 @@ extension FaultyFileSystem {
     try base.allocate(descriptor, length: length)
   }
 
-  package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    _ = try step(.truncate)
-    try base.truncate(descriptor, to: length)
-  }
-
   package func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {
     _ = try step(.status)
     return try base.status(of: descriptor)
@@ -198,11 +181,6 @@ extension FaultyFileSystem {
     return try base.readLink(name, in: directory)
   }
 
-  package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    _ = try step(.changeMode)
-    try base.changeMode(of: descriptor, to: mode)
-  }
-
   package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
     _ = try step(.volumeKind)
     return try base.volumeKind(of: descriptor)
@@ -222,18 +200,6 @@ extension FaultyFileSystem {
 
   package func pause(for duration: Duration) {
     base.pause(for: duration)
-  }
-
-  package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
-    _ = try step(.attribute, name)
-    return try base.attribute(name, of: descriptor)
-  }
-
-  package func setAttribute(
-    _ name: String, to value: [UInt8], of descriptor: Descriptor
-  ) throws(FileSystemError) {
-    _ = try step(.setAttribute, name)
-    try base.setAttribute(name, to: value, of: descriptor)
   }
 
   package func close(_ descriptor: Descriptor) {

@@ -76,26 +76,6 @@ extension MemoryFileSystem {
     }
   }
 
-  package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    try call(.openTemporary) { state throws(FileSystemError.Code) in
-      guard state.features.temporaryFiles else { throw .notSupported }
-      _ = try state.directory(directory, writableBy: self.currentUser)
-      return state.open(
-        state.disk.makeInode(.regular, mode: 0o600, owner: self.currentUser), isWritable: true)
-    }
-  }
-
-  package func link(
-    _ descriptor: Descriptor, as name: String, in directory: Descriptor
-  ) throws(FileSystemError) {
-    try call(.link, name) { state throws(FileSystemError.Code) in
-      let file = try state.file(descriptor)
-      let parent = try state.directory(directory, writableBy: self.currentUser)
-      guard state.disk.live[parent]!.entries[name] == nil else { throw .fileExists }
-      state.disk.change(parent, .add(name, file.inode))
-    }
-  }
-
   package func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
   ) throws(FileSystemError) {
@@ -166,12 +146,6 @@ extension MemoryFileSystem {
     }
   }
 
-  package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    try call(.truncate) { state throws(FileSystemError.Code) in
-      state.disk.change(try state.file(descriptor).inode, .length(Int(length)))
-    }
-  }
-
   // MARK: Status
 
   package func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {
@@ -202,12 +176,6 @@ extension MemoryFileSystem {
       guard let inode = state.disk.live[parent]!.entries[name] else { throw .noSuchFile }
       guard state.disk.live[inode]!.kind == .symbolicLink else { throw .invalidArgument }
       return String(decoding: state.disk.live[inode]!.content, as: UTF8.self)
-    }
-  }
-
-  package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    try call(.changeMode) { state throws(FileSystemError.Code) in
-      state.disk.change(try state.file(descriptor).inode, .mode(mode))
     }
   }
 
@@ -247,24 +215,6 @@ extension MemoryFileSystem {
     try call(.unlock) { state throws(FileSystemError.Code) in
       _ = try state.file(descriptor)
       state.locks[descriptor.rawValue] = nil
-    }
-  }
-
-  // MARK: Attributes
-
-  package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
-    try call(.attribute, name) { state throws(FileSystemError.Code) in
-      guard state.features.attributes else { throw .notSupported }
-      return state.disk.live[try state.file(descriptor).inode]!.attributes[name]
-    }
-  }
-
-  package func setAttribute(
-    _ name: String, to value: [UInt8], of descriptor: Descriptor
-  ) throws(FileSystemError) {
-    try call(.setAttribute, name) { state throws(FileSystemError.Code) in
-      guard state.features.attributes else { throw .notSupported }
-      state.disk.change(try state.file(descriptor).inode, .attribute(name, value))
     }
   }
 }

@@ -10,12 +10,8 @@ import Synchronization
 package final class MemoryFileSystem: FileSystem {
   /// What the simulated volume can and can't do.
   package struct Features: Hashable, Sendable {
-    /// Nameless files (`O_TMPFILE`).
-    package var temporaryFiles = true
     /// Reserving space (`fallocate`).
     package var allocation = true
-    /// Extended attributes.
-    package var attributes = true
     /// How many bytes all files may have together; writing over bytes that are there needs none.
     package var capacity = Int.max
     /// What kind of volume it says it is.

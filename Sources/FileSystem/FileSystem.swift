@@ -23,10 +23,6 @@ package protocol FileSystem: Sendable {
   /// Opens, or with `.create` makes, a file by name.
   func openFile(_ name: String, in directory: Descriptor, _ options: OpenOptions) throws(FileSystemError)
     -> Descriptor
-  /// Opens a nameless file with mode 0600 for reading and writing (`O_TMPFILE`); may be `.notSupported`.
-  func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor
-  /// Gives a nameless file a name; `.fileExists` if it is taken, never replaces.
-  func link(_ descriptor: Descriptor, as name: String, in directory: Descriptor) throws(FileSystemError)
   /// Renames a file within one directory; unless `replacing`, `.fileExists` if the new name is taken.
   func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
@@ -40,14 +36,18 @@ package protocol FileSystem: Sendable {
   ) throws(FileSystemError) -> Int
   /// Writes at an offset; returns how many bytes were taken, which may be fewer than given (`pwrite`).
   func write(_ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64) throws(FileSystemError) -> Int
+  /// Maps the first bytes of a file, which must have them, for storing (`mmap`), and keeps all others from opening it.
+  ///
+  /// Only on a volume that overwrites: elsewhere storing could fail in a way that `write` can't.
+  ///
+  /// - Returns: `nil` where that can't be, or somebody else has the file open: then the bytes have to be written.
+  func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping?
   /// Makes a file's content and metadata durable, or a directory's entries (`fsync`).
   func synchronize(_ descriptor: Descriptor) throws(FileSystemError)
   /// Makes a file's content durable, and the metadata needed to read it back (`fdatasync`).
   func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError)
   /// Reserves zeroed space up to `length`, growing the file (`fallocate`); may be `.notSupported`.
   func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError)
-  /// Sets a file's length (`ftruncate`).
-  func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError)
 
   /// The status of an open item (`fstat`).
   func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus
@@ -57,8 +57,6 @@ package protocol FileSystem: Sendable {
   func status(atPath path: String) throws(FileSystemError) -> FileStatus
   /// Where a symbolic link leads (`readlinkat`); `.invalidArgument` for anything else.
   func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String
-  /// Sets the permission bits of an open item (`fchmod`).
-  func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError)
   /// What kind of volume holds the item (`fstatfs`).
   func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind
 
@@ -73,21 +71,21 @@ package protocol FileSystem: Sendable {
   /// Waits for about that long between two tries of a lock; a simulated file system only counts it.
   func pause(for duration: Duration)
 
-  /// An extended attribute of an open item; `nil` when it has none of that name.
-  func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]?
-  /// Sets an extended attribute of an open item; may be `.notSupported`.
-  func setAttribute(_ name: String, to value: [UInt8], of descriptor: Descriptor) throws(FileSystemError)
-
   /// Runs something that waits for the disk, and for which nobody waits; a simulated file system runs it at once.
-  func runBeside(_ work: @escaping @Sendable () -> Void)
+  ///
+  /// - Parameter delay: How long it may wait before.
+  func runBeside(after delay: Duration, _ work: @escaping @Sendable () -> Void)
 
   /// Closes a descriptor. Errors are of no use to anyone by then: durable data was synchronised before.
   func close(_ descriptor: Descriptor)
 }
 
 extension FileSystem {
+  /// None: a layer between a program and its files has to see every write.
+  package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? { nil }
+
   /// At once: so that a test finds the same every time.
-  package func runBeside(_ work: @escaping @Sendable () -> Void) { work() }
+  package func runBeside(after delay: Duration, _ work: @escaping @Sendable () -> Void) { work() }
 }
 
 /// How a file is locked.
@@ -100,7 +98,9 @@ package enum LockMode: Hashable, Sendable {
 
 /// What kind of volume holds an item, as far as durability and locking depend on it.
 package enum VolumeKind: Hashable, Sendable {
-  /// A local disk or memory.
+  /// A local disk or memory that overwrites a block where it lies: once a page is writable, storing needs no space.
+  case overwriting
+  /// Another local disk.
   case local
   /// NFS, SMB, AFS, 9P, Ceph, FUSE and their like: locks and syncs may not mean what they say.
   case network

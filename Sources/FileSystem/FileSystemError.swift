@@ -50,10 +50,10 @@ package struct FileSystemError: Error, Hashable, Sendable {
 
   /// The call that failed.
   package enum Operation: String, Hashable, Sendable, CaseIterable {
-    case openDirectory, makeDirectory, openFile, openTemporary, link, rename, unlink, removeDirectory
-    case read, write, synchronize, synchronizeData, synchronizeDirectory, allocate, truncate
-    case status, statusOfName, statusOfPath, readLink, changeMode, lock, unlock, names, volumeKind
-    case attribute, setAttribute, close
+    case openDirectory, makeDirectory, openFile, rename, unlink, removeDirectory
+    case read, write, synchronize, synchronizeData, synchronizeDirectory, allocate
+    case status, statusOfName, statusOfPath, readLink, lock, unlock, names, volumeKind
+    case close
   }
 
   /// The `errno` of the call.

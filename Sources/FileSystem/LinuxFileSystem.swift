@@ -49,7 +49,13 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   private func list(_ directory: Descriptor) throws(FileSystemError) -> [String] {
-    guard lseek(directory.rawValue, 0, SEEK_SET) == 0 else { throw FileSystemError(lastCode, .names) }
+    // A directory that was just opened stands at its beginning.
+    let hasMoved = moved.withLock { moved in
+      if moved.contains(directory.rawValue) { return true }
+      moved.append(directory.rawValue)
+      return false
+    }
+    guard !hasMoved || lseek(directory.rawValue, 0, SEEK_SET) == 0 else { throw FileSystemError(lastCode, .names) }
     return try unsafe withUnsafeTemporaryAllocation(byteCount: 32 << 10, alignment: 8) {
       buffer throws(FileSystemError) in
       var names: [String] = []
@@ -87,25 +93,6 @@ package struct LinuxFileSystem: FileSystem {
     let descriptor = try open(directory.rawValue, name, flags | O_CREAT, .openFile)
     try repairMode(descriptor, .openFile, name)
     return descriptor
-  }
-
-  package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    let descriptor = try open(
-      directory.rawValue, ".", O_RDWR | O_CLOEXEC | csystem_O_TMPFILE.int32, .openTemporary)
-    try repairMode(descriptor, .openTemporary, nil)
-    return descriptor
-  }
-
-  package func link(
-    _ descriptor: Descriptor, as name: String, in directory: Descriptor
-  ) throws(FileSystemError) {
-    // Linking by descriptor alone needs a privilege before Linux 6.10; through /proc it never does.
-    let path = "/proc/self/fd/\(descriptor.rawValue)"
-    if unsafe linkat(AT_FDCWD, path, directory.rawValue, name, AT_SYMLINK_FOLLOW) == 0 { return }
-    guard errno == ENOENT || errno == ENOTDIR else { throw FileSystemError(lastCode, .link, name: name) }
-    try check(
-      unsafe linkat(descriptor.rawValue, "", directory.rawValue, name, csystem_AT_EMPTY_PATH.int32), .link,
-      name)
   }
 
   package func rename(
@@ -150,6 +137,25 @@ package struct LinuxFileSystem: FileSystem {
     return count
   }
 
+  package func map(_ descriptor: Descriptor, byteCount: Int) -> FileMapping? {
+    let file = descriptor.rawValue
+    // Whoever opens the file waits for the lease's end. The signal that would tell of it is one that programs ignore.
+    guard csystem_set_lease_signal(file, SIGURG) == 0, csystem_set_lease(file, F_WRLCK) == 0 else { return nil }
+    let start = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+    guard let start = unsafe start, unsafe start != MAP_FAILED else {
+      _ = csystem_set_lease(file, F_UNLCK)
+      return nil
+    }
+    let address = UInt(bitPattern: start)
+    let mapping = unsafe FileMapping(start: start, byteCount: byteCount) {
+      unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), byteCount)
+      _ = csystem_set_lease(file, F_UNLCK)
+    }
+    // The page is made writable now, where that can fail with an error; kernels before 5.14 can't.
+    guard unsafe madvise(start, byteCount, csystem_MADV_POPULATE_WRITE) == 0 else { return nil }
+    return mapping
+  }
+
   package func synchronize(_ descriptor: Descriptor) throws(FileSystemError) {
     try check(fsync(descriptor.rawValue), .synchronize)
   }
@@ -161,10 +167,6 @@ package struct LinuxFileSystem: FileSystem {
   package func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
     try check(
       withoutFileSizeSignal { csystem_fallocate(descriptor.rawValue, 0, 0, off_t(length)) }, .allocate)
-  }
-
-  package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    try check(withoutFileSizeSignal { ftruncate(descriptor.rawValue, off_t(length)) }, .truncate)
   }
 
   // MARK: Status
@@ -203,14 +205,11 @@ package struct LinuxFileSystem: FileSystem {
     return EntryName.spelling(of: target[..<count].map { UInt8(bitPattern: $0) })
   }
 
-  package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    try check(fchmod(descriptor.rawValue, mode), .changeMode)
-  }
-
   package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
     let magic = csystem_file_system_magic(descriptor.rawValue)
     guard magic != -1 else { throw FileSystemError(lastCode, .volumeKind) }
     let number = UInt32(truncatingIfNeeded: magic)
+    if overwritingMagics.contains(number) { return .overwriting }
     return networkMagics.contains(number) ? .network : .local
   }
 
@@ -255,27 +254,18 @@ package struct LinuxFileSystem: FileSystem {
     unsafe nanosleep(&time, nil)
   }
 
-  // MARK: Attributes
+  // MARK: Beside
 
-  package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
-    var value = [UInt8](repeating: 0, count: 256)
-    let count = unsafe csystem_fgetxattr(descriptor.rawValue, name, &value, value.count)
-    if count >= 0 { return Array(value[..<count]) }
-    if errno == ENODATA { return nil }
-    throw FileSystemError(lastCode, .attribute, name: name)
-  }
-
-  package func setAttribute(
-    _ name: String, to value: [UInt8], of descriptor: Descriptor
-  ) throws(FileSystemError) {
-    try check(unsafe csystem_fsetxattr(descriptor.rawValue, name, value, value.count, 0), .setAttribute, name)
-  }
-
-  package func runBeside(_ work: @escaping @Sendable () -> Void) {
-    DispatchQueue.global(qos: .utility).async(execute: work)
+  package func runBeside(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    let queue = DispatchQueue.global(qos: .utility)
+    guard delay > .zero else { return queue.async(execute: work) }
+    let (seconds, attoseconds) = delay.components
+    let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: work)
   }
 
   package func close(_ descriptor: Descriptor) {
+    moved.withLock { $0.removeAll { $0 == descriptor.rawValue } }
     ForkedLocks.remove(descriptor.rawValue)
     _ = Glibc.close(descriptor.rawValue)
   }
@@ -359,6 +349,8 @@ package struct LinuxFileSystem: FileSystem {
 
 /// Held while a directory is listed.
 private let listing = Mutex(())
+/// The open directories that were listed: they don't stand at their beginnings any more.
+private let moved = Mutex<[Int32]>([])
 
 private var lastCode: FileSystemError.Code { FileSystemError.Code(rawValue: errno) }
 
@@ -375,6 +367,13 @@ private let networkMagics: [UInt32] = [
   0x6573_5546,  // FUSE
   0x0bd0_0bd0,  // LUSTRE
   0x4750_4653,  // GPFS
+]
+
+/// Magic numbers of file systems that overwrite a block where it lies.
+private let overwritingMagics: [UInt32] = [
+  0xef53,  // EXT4_SUPER_MAGIC, ext2 and ext3 too
+  0x5846_5342,  // XFS_SUPER_MAGIC
+  0x0102_1994,  // TMPFS_MAGIC
 ]
 
 extension FileStatus {

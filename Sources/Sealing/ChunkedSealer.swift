@@ -20,8 +20,15 @@ package final class ChunkedSealer: Sendable {
   ///   - key: The input key; evenly random.
   ///   - context: What opening must give again, at most 900 bytes.
   ///   - random: Where the salt comes from.
-  package init(key: borrowing SecretKey, context: Span<UInt8>, random: any RandomSource) throws(SealingError) {
-    let salt = try random.bytes(count: ChunkedEncryption.saltByteCount)
+  package convenience init(
+    key: borrowing SecretKey, context: Span<UInt8>, random: any RandomSource
+  ) throws(SealingError) {
+    try self.init(key: key, context: context, salt: try random.bytes(count: ChunkedEncryption.saltByteCount))
+  }
+
+  /// Derives the message's keys under a salt that the key may depend on: 24 random bytes that are used once.
+  package init(key: borrowing SecretKey, context: Span<UInt8>, salt: [UInt8]) throws(SealingError) {
+    precondition(salt.count == ChunkedEncryption.saltByteCount, "A salt has 24 bytes.")
     let derived = try DerivedKeys(key, salt: salt.span, context: context)
     self.salt = salt
     commitment = try derived.commitment()

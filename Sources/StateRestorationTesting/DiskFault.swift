@@ -37,14 +37,11 @@ extension DiskFault {
   /// What fails, and how.
   var plan: (operations: Set<FileSystemError.Operation>?, code: FileSystemError.Code) {
     switch self {
-    case .full: ([.write, .allocate, .openTemporary, .link, .makeDirectory], .noSpace)
+    case .full: ([.write, .allocate, .makeDirectory], .noSpace)
     case .unreachable: (nil, .inputOutput)
     case .failingSyncs: ([.synchronize, .synchronizeData], .inputOutput)
     case .readOnly:
-      (
-        [.write, .allocate, .openTemporary, .link, .makeDirectory, .rename, .unlink, .truncate, .changeMode],
-        .readOnlyFileSystem
-      )
+      ([.write, .allocate, .makeDirectory, .rename, .unlink], .readOnlyFileSystem)
     }
   }
 }

@@ -49,6 +49,7 @@ import StateRestoration
     let view = (object as? any RestorableView)?.restorationIdentifier
     let identifier = (object as? any RestorableController)?.restorationIdentifier ?? view
     if let identifier, !identifier.rawValue.isEmpty { return identifier }
+    if object.isExcludedOnPurpose { return nil }
     let type = "\(Swift.type(of: object))"
     if !ignored.contains(type) { findings.append(.missingIdentifier(below: parent, type: type)) }
     return nil

@@ -118,16 +118,6 @@ extension ProcessFileSystem {
     try opening(.openFile, name) { () throws(FileSystemError) in try base.openFile(name, in: directory, options) }
   }
 
-  package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    try opening(.openTemporary, nil) { () throws(FileSystemError) in try base.openTemporary(in: directory) }
-  }
-
-  package func link(
-    _ descriptor: Descriptor, as name: String, in directory: Descriptor
-  ) throws(FileSystemError) {
-    try call(.link, name) { (_) throws(FileSystemError) in try base.link(descriptor, as: name, in: directory) }
-  }
-
   package func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
   ) throws(FileSystemError) {
@@ -166,10 +156,6 @@ extension ProcessFileSystem {
     try call(.allocate) { (_) throws(FileSystemError) in try base.allocate(descriptor, length: length) }
   }
 
-  package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    try call(.truncate) { (_) throws(FileSystemError) in try base.truncate(descriptor, to: length) }
-  }
-
   package func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus {
     try call(.status) { (_) throws(FileSystemError) in try base.status(of: descriptor) }
   }
@@ -184,10 +170,6 @@ extension ProcessFileSystem {
 
   package func readLink(_ name: String, in directory: Descriptor) throws(FileSystemError) -> String {
     try call(.readLink, name) { (_) throws(FileSystemError) in try base.readLink(name, in: directory) }
-  }
-
-  package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    try call(.changeMode) { (_) throws(FileSystemError) in try base.changeMode(of: descriptor, to: mode) }
   }
 
   package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
@@ -212,18 +194,6 @@ extension ProcessFileSystem {
   }
 
   package func pause(for duration: Duration) { base.pause(for: duration) }
-
-  package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
-    try call(.attribute, name) { (_) throws(FileSystemError) in try base.attribute(name, of: descriptor) }
-  }
-
-  package func setAttribute(
-    _ name: String, to value: [UInt8], of descriptor: Descriptor
-  ) throws(FileSystemError) {
-    try call(.setAttribute, name) { (_) throws(FileSystemError) in
-      try base.setAttribute(name, to: value, of: descriptor)
-    }
-  }
 
   package func close(_ descriptor: Descriptor) {
     state.withLock { state in

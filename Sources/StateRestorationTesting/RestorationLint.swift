@@ -3,7 +3,7 @@ public import StateRestoration
 public import Testing
 
 /// Something that works today and will hurt later.
-public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
+@nonexhaustive public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
   /// Two hierarchies made one after the other have different identifiers: state will not find its object again.
   case unstableIdentifiers([RestorationPath])
   /// Keys that are written and never read.
@@ -44,7 +44,7 @@ public enum LintFinding: Sendable, Hashable, CustomStringConvertible {
       "\(path): “\(key)” looks like model data (\(why)). Keep its identifier instead."
     case .missingIdentifier(let path, let type):
       "\(path): a \(type) below has no restoration identifier, so nothing of it is preserved. "
-        + "Give it one, or ignore \(type)."
+        + "Give it one, or say isExcludedOnPurpose."
     case .unlistedChild(let path, let property):
       "\(path): the controller in “\(property)” is not among the children, so it is not preserved. "
         + "List it in restorationChildren, or ignore \(property)."

@@ -25,9 +25,9 @@ package struct InspectedDevice: Sendable {
     let disk = ReadOnlyFileSystem(environment.fileSystem)
     var environment = environment
     environment.fileSystem = disk
+    let device: ProtectedDevice
     do throws(ProtectionError) {
-      let device = try await ProtectedDevice.open(at: .directory(path), environment: environment)
-      return InspectedDevice(device: device, path: path, disk: disk)
+      device = try await ProtectedDevice.open(at: .directory(path), environment: environment)
     } catch {
       // Making something anew was refused: there was nothing.
       let wasRefused = disk.refusals.contains { $0 == .makeDirectory || $0 == .rename }
@@ -37,6 +37,10 @@ package struct InspectedDevice: Sendable {
       }
       throw InspectFailure(error)
     }
+    guard device.isMade else {
+      throw InspectFailure(.notFound, "There is no device in \(InspectStyle.safe(path)).")
+    }
+    return InspectedDevice(device: device, path: path, disk: disk)
   }
 
   /// Unlocks with a passcode; a wrong one is counted.

@@ -109,16 +109,6 @@ extension ReadOnlyFileSystem {
     return try base.openFile(name, in: directory, options.subtracting(.create))
   }
 
-  package func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    throw refuse(.openTemporary)
-  }
-
-  package func link(
-    _ descriptor: Descriptor, as name: String, in directory: Descriptor
-  ) throws(FileSystemError) {
-    throw refuse(.link, name)
-  }
-
   package func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
   ) throws(FileSystemError) {
@@ -164,13 +154,8 @@ extension ReadOnlyFileSystem {
   package func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError) { try synchronize(descriptor) }
 
   package func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
-    try truncate(descriptor, to: length)
-  }
-
-  package func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    try change(descriptor, .truncate) { draft in
-      let missing = max(0, Int(length) - draft.bytes.count)
-      draft.bytes = Array(draft.bytes.prefix(Int(length))) + Array(repeating: 0, count: missing)
+    try change(descriptor, .allocate) { draft in
+      draft.bytes += Array(repeating: 0, count: max(0, Int(length) - draft.bytes.count))
     }
   }
 
@@ -191,10 +176,6 @@ extension ReadOnlyFileSystem {
     try base.readLink(name, in: directory)
   }
 
-  package func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    try change(descriptor, .changeMode) { _ in }
-  }
-
   package func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
     try base.volumeKind(of: descriptor)
   }
@@ -208,16 +189,6 @@ extension ReadOnlyFileSystem {
   package func unlock(_ descriptor: Descriptor) throws(FileSystemError) { try base.unlock(descriptor) }
 
   package func pause(for duration: Duration) { base.pause(for: duration) }
-
-  package func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
-    try base.attribute(name, of: descriptor)
-  }
-
-  package func setAttribute(
-    _ name: String, to value: [UInt8], of descriptor: Descriptor
-  ) throws(FileSystemError) {
-    throw refuse(.setAttribute, name)
-  }
 
   package func close(_ descriptor: Descriptor) {
     let wasDraft = state.withLock { $0.drafts.removeValue(forKey: descriptor.rawValue) != nil }

@@ -128,6 +128,28 @@ import Testing
     #expect(recorder.incidents.isEmpty)
   }
 
+  @Test func `no task begins from willTerminate on`() async throws {
+    let (lifecycle, recorder) = make()
+    try await lifecycle.launch()
+    var codes: [LifecycleError.Code?] = []
+    let attempt: @MainActor () -> Void = {
+      do throws(LifecycleError) {
+        _ = try lifecycle.beginBackgroundTask(named: "too late") {}
+        codes.append(nil)
+      } catch { codes.append(error.code) }
+    }
+    recorder.duringCallback["willResignActive"] = attempt
+    recorder.duringCallback["willTerminate"] = attempt
+    recorder.duringCallback["preserve"] = attempt
+    try await lifecycle.terminate()
+    #expect(codes == [nil, .terminating, .terminating])
+    // A program that is launched anew gets its time again.
+    recorder.duringCallback = [:]
+    try await lifecycle.launch()
+    let task = try lifecycle.beginBackgroundTask(named: "upload") {}
+    try lifecycle.endBackgroundTask(task)
+  }
+
   private func make(_ enforcement: LifecycleBudgets.Enforcement = .reports) -> (Lifecycle, Recorder) {
     let lifecycle = Lifecycle(budgets: LifecycleBudgets(enforcement: enforcement), clock: clock)
     return (lifecycle, Recorder(lifecycle))

@@ -10,7 +10,7 @@ import Testing
   nonisolated static let phases: [(LifecycleBudgets.Kind, String)] = [
     (.launching, "willFinishLaunching"), (.launching, "didFinishLaunching"),
     (.enteringBackground, "didEnterBackground"), (.enteringBackground, "hideWindow"),
-    (.terminating, "willTerminate"),
+    (.terminating, "willTerminate"), (.resigningActive, "willResignActive"),
   ]
 
   static func reach(_ kind: LifecycleBudgets.Kind, _ lifecycle: Lifecycle) async throws(LifecycleError) {
@@ -18,6 +18,7 @@ import Testing
     case .launching: try await lifecycle.launch()
     case .enteringBackground: try await lifecycle.enterBackground()
     case .terminating: try await lifecycle.terminate()
+    case .resigningActive: try await lifecycle.resignActive()
     }
   }
 
@@ -26,7 +27,8 @@ import Testing
       let never = Duration.seconds(Int64.max)
       let lifecycle = Lifecycle(
         budgets: LifecycleBudgets(
-          launching: never, enteringBackground: never, terminating: never, backgroundTasks: never),
+          launching: never, resigningActive: never, enteringBackground: never, terminating: never,
+          backgroundTasks: never),
         clock: ContinuousClock())
       try await lifecycle.launch()
       let task = try lifecycle.beginBackgroundTask(named: "upload") {}
@@ -58,7 +60,10 @@ import Testing
     let expected: [LifecycleIncident] = [.overrun(kind, budget: .seconds(5))]
     #expect(recorder.incidents == expected)
     #expect(log.withLock { $0 } == expected)
-    #expect(lifecycle.state == (kind == .launching ? .active : kind == .terminating ? .notRunning : .suspended))
+    #expect(
+      lifecycle.state
+        == (kind == .launching
+          ? .active : kind == .resigningActive ? .inactive : kind == .terminating ? .notRunning : .suspended))
   }
 
   @Test(arguments: phases)

@@ -81,7 +81,10 @@ import Testing
     try await lifecycle.launch()
     recorder.calls = []
     try await lifecycle.terminate()
-    #expect(recorder.names == ["willResignActive", "closeHandles", "willTerminate", "preserve"])
+    #expect(
+      recorder.names == [
+        "willResignActive", "closeHandles", "willTerminate", "preserve", "hideSensitiveContent", "takeSnapshot",
+      ])
     #expect(lifecycle.state == .notRunning && lifecycle.endReason == .requested)
   }
 
@@ -111,7 +114,9 @@ import Testing
       recorder.calls = []
       if sleeps { try await lifecycle.sleep() } else { try await lifecycle.enterBackground() }
       #expect(
-        recorder.names == ["willResignActive", "closeHandles", "willTerminate", "preserve"]
+        recorder.names == [
+          "willResignActive", "closeHandles", "willTerminate", "preserve", "hideSensitiveContent", "takeSnapshot",
+        ]
           + (sleeps ? ["lockDevice"] : []))
       #expect(lifecycle.state == .notRunning)
     }
@@ -123,7 +128,8 @@ import Testing
     #expect(
       recorder.calls == [
         "willFinishLaunching [background]", "restore [background]", "didFinishLaunching [background]",
-        "event:fetch [background]", "preserve [background]",
+        "event:fetch [background]", "preserve [background]", "hideSensitiveContent [background]",
+        "takeSnapshot [background]",
       ])
     #expect(lifecycle.state == .suspended)
     recorder.calls = []
@@ -136,7 +142,7 @@ import Testing
     try await lifecycle.enterBackground()
     recorder.calls = []
     try await lifecycle.wake(for: "timer")
-    #expect(recorder.calls == ["event:timer [background]", "preserve [background]"])
+    #expect(recorder.names == ["event:timer", "preserve", "hideSensitiveContent", "takeSnapshot"])
     #expect(lifecycle.state == .suspended)
   }
 
@@ -147,7 +153,7 @@ import Testing
     recorder.calls = []
     try lifecycle.endBackgroundTask(task)
     for _ in 0..<1_000 where lifecycle.state != .suspended { await Task.yield() }
-    #expect(recorder.calls == ["preserve [background]"])
+    #expect(recorder.names == ["preserve", "hideSensitiveContent", "takeSnapshot"])
   }
 
   @Test func `a program that nothing keeps running preserves once on its way to suspended`() async throws {
@@ -194,6 +200,48 @@ import Testing
         #expect(recorder.names.contains(step) == !response.contains(.declinesRestoring))
       }
     }
+  }
+
+  @Test func `didFinishLaunching can still decline the URL, and only that`() async throws {
+    let url = try #require(URL(string: "note:7"))
+    for response: LaunchResponse in [[], .declinesURL, .declinesRestoring] {
+      let lifecycle = Lifecycle(clock: ManualClock())
+      let recorder = Recorder(lifecycle)
+      recorder.lateResponse = response
+      try await lifecycle.launch(.opening(url))
+      #expect(recorder.opened == (response == .declinesURL ? [] : [url]))
+      #expect(!lifecycle.launchResponse.contains(.declinesRestoring), "restoring is over")
+    }
+  }
+
+  @Test(arguments: [LifecycleState.inactive, .active, .background, .suspended], [false, true])
+  func `a URL reaches a program that runs`(state: LifecycleState, opens: Bool) async throws {
+    let url = try #require(URL(string: "note:8"))
+    recorder.opens = opens
+    try await lifecycle.launch()
+    if state == .inactive { try await lifecycle.resignActive() }
+    if state == .background { _ = try lifecycle.beginBackgroundTask(named: "upload") {} }
+    if state == .background || state == .suspended { try await lifecycle.enterBackground() }
+    try #require(lifecycle.state == state)
+    recorder.calls = []
+    #expect(try await lifecycle.open(url) == opens)
+    #expect(recorder.opened == [url])
+    switch state {
+    case .inactive, .active: #expect(recorder.names == ["open"] && lifecycle.state == state)
+    default:
+      #expect(
+        recorder.names == [
+          "willEnterForeground", "revealSensitiveContent", "showWindow", "open", "openHandles", "didBecomeActive",
+        ])
+    }
+  }
+
+  @Test func `a program that does not run is launched with its URL, and opens none otherwise`() async throws {
+    let url = try #require(URL(string: "note:9"))
+    let error = await #expect(throws: LifecycleError.self) { try await lifecycle.open(url) }
+    #expect(error?.code == .illegalTransition && recorder.opened.isEmpty)
+    try await lifecycle.launch()
+    #expect(recorder.opened.isEmpty)
   }
 
   @Test func `requests are served one after another`() async throws {

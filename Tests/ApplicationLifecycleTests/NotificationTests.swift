@@ -78,7 +78,7 @@ import Testing
     lifecycle.post(.protectedData(isAvailable: false))
     lifecycle.post(.protectedData(isAvailable: true))
     try await lifecycle.wake(for: "timer")
-    #expect(recorder.names == ["event:timer", "preserve"])
+    #expect(recorder.names == ["event:timer", "preserve", "hideSensitiveContent", "takeSnapshot"])
   }
 
   @Test func `input is kept while the program is inactive and handled in order`() async throws {

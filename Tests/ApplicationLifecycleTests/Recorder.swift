@@ -6,6 +6,8 @@ import Foundation
   var calls: [String] = []
   var incidents: [LifecycleIncident] = []
   var response: LaunchResponse = .proceed
+  /// The answer of `didFinishLaunching`.
+  var lateResponse: LaunchResponse = .proceed
   var opens = true
   /// The reasons that the launch callbacks saw, and what was to be opened.
   var options: [LaunchOptions] = []
@@ -43,12 +45,16 @@ import Foundation
     self.options.append(options)
     return response
   }
-  func didFinishLaunching(with options: LaunchOptions) {
+  func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
     note("didFinishLaunching")
     self.options.append(options)
+    return lateResponse
   }
   func didBecomeActive() { note("didBecomeActive") }
-  func willResignActive() { note("willResignActive") }
+  func willResignActive() async {
+    note("willResignActive")
+    await during["willResignActive"]?()
+  }
   func didEnterBackground() { note("didEnterBackground") }
   func willEnterForeground() { note("willEnterForeground") }
   func willTerminate() { note("willTerminate") }

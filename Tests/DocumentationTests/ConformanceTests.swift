@@ -22,7 +22,7 @@ struct ConformanceTests {
   }
 
   /// Every requirement, by section: the last number of each.
-  private static let sections = [1: 2, 2: 8, 3: 6, 4: 2, 5: 3, 6: 4, 7: 11, 8: 1, 9: 3]
+  private static let sections = [1: 2, 2: 8, 3: 6, 4: 2, 5: 3, 6: 4, 7: 12, 8: 1, 9: 3]
 
   static func promises() throws -> [String] {
     let text = try String(contentsOf: root.appendingPathComponent("Docs/Conformance.md"), encoding: .utf8)

@@ -39,7 +39,9 @@ struct ExampleTests {
     try await program.run([
       (nil, "* second: Shopping: two\n  first: Untitled: one"), ("close", "* first: Untitled: one"),
     ])
-    try await program.run([(nil, "* first: Untitled: one"), ("window second", "* second: Shopping: two")])
+    try await program.run([
+      (nil, "* first: Untitled: one"), ("reopen", "* second: Shopping: two"), ("reopen", "No window was closed."),
+    ])
   }
 
   @Test func `windows with a passcode come back at the unlock`() async throws {
@@ -70,6 +72,65 @@ struct ExampleTests {
       (nil, "Passcode:"), ("new", "Dear diary,"), ("fourth", "Passcode:"),
       ("1234", "  first\n  second\n  third\n  fourth\nnew or lock?"),
     ])
+  }
+
+  @Test func `the guide's listings come back after a kill at each step`() async throws {
+    let program = try Example("guide")
+    defer { program.remove() }
+    // Identifiers, the data source's model identifiers, and the program's own state.
+    try await program.run([(nil, "1 apple"), ("2", "> 2 banana")])
+    try await program.run([(nil, "> 2 banana"), ("sort", "> 2 banana\n  3 apple"), ("3", "> 3 apple")])
+    try await program.run([(nil, "  1 cherry\n  2 banana\n> 3 apple")])
+    // A restoration class makes the editor; its state adds to that of its superclass; a view has its own.
+    try await program.run([("edit", "Editor of apple, visit 1:  [0, 0]"), ("type Draft", "visit 1: Draft [0, 0]")])
+    try await program.run([(nil, "Editor of apple, visit 1: Draft [0, 0] restored"), ("select 1 3", "[1, 3]")])
+    try await program.run([(nil, "Editor of apple, visit 1: Draft [1, 3] restored")])
+    // The version check refuses, and nothing is lost by a launch that saves nothing.
+    try await program.run([(nil, "1 apple")], environment: ["GUIDE_REFUSES_VERSION": "1"])
+    try await program.run([(nil, "Editor of apple, visit 1: Draft [1, 3] restored")])
+    // What an interrupted program saves, and what changes in the background.
+    try await program.run([("type !", "Draft!"), ("focus", "State: inactive"), (nil, "State: inactive")])
+    try await program.run([
+      (nil, "visit 1: Draft! [1, 3] restored"), ("work", "Draft! synced"), (nil, "Draft! synced"),
+    ])
+    try await program.run([
+      (nil, "Snapshot: editor of apple\nEditor of apple, visit 1: Draft! synced"), ("type ?", "synced?"),
+    ])
+    // A later save and a kill: no picture of the older state.
+    try await program.run([
+      (nil, "Editor of apple, visit 1: Draft! synced?"), ("pictured", "Pictured: false"), (nil, "Pictured: false"),
+    ])
+  }
+
+  @Test func `the guide's file keeps its class, its handle and what is appended`() async throws {
+    let program = try Example("guide")
+    defer { program.remove() }
+    try await program.run([
+      (nil, "1 apple"), ("write Dear", "ok"), ("append  diary", "ok"), ("read", "File: Deardiary"),
+      ("protect unlessOpen", "Class: completeUnlessOpen"), ("protect complete", "Class: complete\n"),
+      ("handle", "ok"), ("handled", "Handle: 9"), ("focus", "State: inactive"), ("handled", "Handle: invalidHandle"),
+      ("focus", "State: active"), ("handled", "Handle: 9"), ("append !", "ok"), ("passcode 1234", "ok"),
+      ("lock", "ok"), ("read", "File: locked"), ("unlock 1234", "ok"), ("read", "File: Deardiary!"),
+      ("2", "> 2 banana"),
+    ])
+    try await program.run([
+      (nil, "1 apple"), ("read", "File: locked"), ("unlock 1234", "> 2 banana"), ("read", "File: Deardiary!"),
+      ("3", "> 3 cherry"),
+    ])
+  }
+
+  @Test func `the guide's URL opens after restoring, or is declined, and reaches the program that runs`() async throws {
+    let program = try Example("guide")
+    defer { program.remove() }
+    try await program.run([("2", "> 2 banana")])
+    try await program.run([(nil, "Editor of cherry, visit 1"), ("back", "> 2 banana")], arguments: ["note:cherry"])
+    try await program.run([(nil, "> 2 banana")], arguments: ["https:cherry"])
+    try await program.run([
+      (nil, "> 2 banana"), ("away", "ok"), ("url note:apple", "Opened: true\nEditor of apple"),
+      ("url note:none", "Opened: false"), ("heard", "resigned, background, foreground"),
+      ("type z", ": z "),
+    ])
+    try await program.run([(nil, "Editor of apple, visit 1: z [0, 0] restored")])
   }
 
   @Test func `views of a declarative toolkit come back after a kill, with focus and caret`() async throws {
@@ -133,25 +194,31 @@ struct Example {
   /// Starts the program, types lines, and kills it when the last change is saved.
   ///
   /// Each line is typed when the one before it is answered; nil types nothing, and waits for the screen of the launch.
-  func run(_ lines: [(typed: String?, answer: String)], sourceLocation: SourceLocation = #_sourceLocation) async throws
-  {
+  func run(
+    _ lines: [(typed: String?, answer: String)], arguments: [String] = [], environment: [String: String] = [:],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
     let (program, folder) = (program, folder)
-    let failure = try await onThread { try Self.type(lines, into: program, in: folder) }
+    let failure = try await onThread {
+      try Self.type(lines, into: program, arguments, environment, in: folder)
+    }
     #expect(failure == nil, sourceLocation: sourceLocation)
   }
 
   /// Returns what was shown instead of an answer; nil when all came.
   private static func type(
-    _ lines: [(typed: String?, answer: String)], into program: String, in folder: URL
+    _ lines: [(typed: String?, answer: String)], into program: String, _ arguments: [String],
+    _ environment: [String: String], in folder: URL
   ) throws -> String? {
     let process = Process()
     let products = Bundle.main.bundleURL
     let executable = products.appendingPathComponent(program).path
     // Its output is buffered by lines, as in a terminal.
     process.executableURL = URL(fileURLWithPath: "/usr/bin/stdbuf")
-    process.arguments = ["-oL", executable]
+    process.arguments = ["-oL", executable] + arguments
     process.currentDirectoryURL = folder
     process.environment = ProcessInfo.processInfo.environment.merging(["XDG_STATE_HOME": folder.path]) { $1 }
+      .merging(environment) { $1 }
     let (input, output) = (Pipe(), Pipe())
     (process.standardInput, process.standardOutput) = (input, output)
     try process.run()

@@ -11,7 +11,7 @@ import Musl
 /// Two instances of the program on one state directory.
 @Suite(.timeLimit(.minutes(20)))
 struct TwoInstancesTests {
-  private static let notice = "another restore-demo uses this state"
+  private static let notice = "uses this state: this one preserves nothing"
 
   @Test func `a second instance says what it does and preserves nothing`() async throws {
     let harness = try DemoHarness()
@@ -19,6 +19,8 @@ struct TwoInstancesTests {
     try await first.wait(forText: "Folders")
     let second = try await harness.start()
     try await second.wait(forText: Self.notice)
+    // And who has it.
+    #expect(second.screen.text.contains("another restore-demo (\(first.processIdentifier))"))
     await second.type("\u{1B}OQfrom the second")
     try await second.wait(forText: "from the second")
     // Nor does it change the keys under the first one's feet, or forget what is the first one's.

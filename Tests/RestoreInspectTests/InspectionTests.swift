@@ -76,7 +76,7 @@ import restore_inspect
 
   @Test func `a generation whose first chunk is damaged is not shown, and the older one stands in`() async throws {
     let state = try await InspectedState()
-    try state.edit(try state.newest) { $0[152 + 56 + 3] ^= 1 }
+    try state.edit(try state.newest) { $0[80 + 56 + 3] ^= 1 }
     for verb in ["tree", "sizes", "export"] {
       let result = await state.run(verb, InspectedState.path)
       #expect(result.code == .damaged && result.error.isEmpty && result.output.contains("editor"), "\(verb)")

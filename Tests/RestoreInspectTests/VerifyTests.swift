@@ -82,7 +82,7 @@ import restore_inspect
     let state = try await InspectedState()
     let path = try state.newest
     let bytes = try #require(state.disk.content(atPath: path))
-    for count in [0, 1, 8, 100, 152, 200, bytes.count - 1] {
+    for count in [0, 1, 8, 80, 100, 200, bytes.count - 1] {
       state.disk.plant(Array(bytes.prefix(count)), atPath: path)
       let (code, files, _) = try await verify(state)
       #expect(code == .damaged && outcomes(files) == ["whole", "corrupt"], "\(count) bytes")

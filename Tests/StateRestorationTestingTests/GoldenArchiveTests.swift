@@ -58,6 +58,21 @@ import Testing
     #expect(issues.count == 1)
   }
 
+  @Test func `a migration that was forgotten fails, whatever the test expects`() async throws {
+    let url = FileManager.default.temporaryDirectory.appending(path: "golden-\(UUID().uuidString).json")
+    defer { try? FileManager.default.removeItem(at: url) }
+    let golden = try await GoldenArchive.record(RestorationSubject { FirstSearch() }) { $0.query = "typed" }
+    try golden.data.write(to: url)
+    let issues = await TestIssues.collect {
+      let found = await assertGoldenArchive(at: url, of: RestorationSubject { SecondSearch() }, expecting: { _ in })
+      #expect(found == ["search: nobody reads “query” any more: migrate it, or ignore query"])
+      await golden.assertStillRestores(in: RestorationSubject { SecondSearch() })
+    }
+    #expect(issues.count(where: { $0.text.contains("nobody reads “query”") }) == 2)
+    let ignored = RestorationSubject(ignoring: ["query"]) { SecondSearch() }
+    #expect(await assertGoldenArchive(at: url, of: ignored, expecting: { _ in }).isEmpty)
+  }
+
   @Test func `recording is repeatable: same state, same values`() async throws {
     let subject = RestorationSubject { NotesWindow() }
     let first = try await GoldenArchive.record(subject, after: Self.use)
@@ -104,4 +119,18 @@ import Testing
   func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
     note.text = try coder.decode(String.self, forKey: "text") + suffix
   }
+}
+
+/// The first version of a controller.
+@MainActor final class FirstSearch: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "search"
+  let restorationClass: RestorationClass? = "search"
+  @Restored("query") var query = ""
+}
+
+/// The second one, in which a key was renamed.
+@MainActor final class SecondSearch: RestorableController {
+  let restorationIdentifier: RestorationIdentifier? = "search"
+  let restorationClass: RestorationClass? = "search"
+  @Restored("words") var query = ""
 }

@@ -23,7 +23,10 @@ import StateRestorationTesting
     calls.append("willFinishLaunching")
     return response
   }
-  func didFinishLaunching(with options: LaunchOptions) { calls.append("didFinishLaunching") }
+  func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+    calls.append("didFinishLaunching")
+    return .proceed
+  }
   func didBecomeActive() { calls.append("didBecomeActive") }
   func willTerminate() { calls.append("willTerminate") }
   func didReceiveMemoryWarning() { calls.append("memoryWarning") }

@@ -12,10 +12,11 @@ struct EngineMetrics {
 
   /// Measures capturing and restoring a hierarchy of about a hundred children to a container.
   func run(count: Int, device: ProtectedDevice) async throws -> [Result] {
-    guard wants("captureAll") || wants("captureOne") || wants("restoreAll") else { return [] }
+    guard ["captureAll", "captureOne", "restoreAll", "askAll"].contains(where: wants) else { return [] }
     let delegate = Willing()
     let rounds = effort.rounds(count)
     var results: [Result] = []
+    if wants("askAll") { results.append(try await asking(count, device, delegate, rounds)) }
     if wants("captureAll") {
       results += try CaptureMetrics(
         rounds: rounds, count: count, device: device, delegate: delegate, isOneWay: effort.isLinear
@@ -83,6 +84,44 @@ struct EngineMetrics {
     }
     if !wants("restoreAll") { try await coordinator.discard() }
     return results
+  }
+
+  /// Asks plain coder controllers for their state, with as many observed ones beside them, which nobody asks.
+  private func asking(_ count: Int, _ device: ProtectedDevice, _ delegate: Willing, _ rounds: Int) async throws
+    -> Result
+  {
+    let root = Container("root")
+    for (index, node) in Typical.nodes(count).enumerated() {
+      if index.isMultiple(of: 100) { root.children.append(Container("container \(index / 100)")) }
+      guard let container = root.children.last as? Container else { continue }
+      container.children.append(Keyed(node))
+      var beside = node
+      beside.identifier += " beside"
+      container.children.append(ObservedValue(beside))
+    }
+    var configuration = RestorationConfiguration(application: "restore-bench.asking.\(count)")
+    configuration.archiveByteBudget = max(configuration.archiveByteBudget, count << 11)
+    let coordinator = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
+    _ = try await coordinator.preserve(root)
+    var (times, processorTimes, longest, turns): ([Double], [Double], [Double], [Double]) = ([], [], [], [])
+    for _ in 0..<max(rounds, 3) {
+      let begun = Clock.process.now
+      let asked = await coordinator.measureAsking { Clock.processor.now }
+      processorTimes.append(Clock.process.now - begun)
+      // The containers are asked as well: nobody notices their lists.
+      try verify(
+        asked.foundCount == 0 && asked.askedCount >= count && asked.askedCount < count + count / 50 + 10, "asking")
+      times.append(asked.turns.reduce(0, +))
+      longest.append(asked.turns.max() ?? 0)
+      turns.append(Double(asked.turns.count))
+    }
+    try await coordinator.close()
+    var line = Result(metric: "askAll", nodes: count, unit: "ns", value: median(of: times), baselines: [:])
+    line.details = [
+      Page.askingTurn: median(of: longest) / 1e6, "turns": median(of: turns),
+      "CPU time of all threads, ms": median(of: processorTimes) / 1e6,
+    ]
+    return line
   }
 
   private func result(_ metric: String, _ count: Int, _ unit: String, _ taken: [String: Taken]) -> Result {

@@ -7,7 +7,7 @@ enum Table {
     var lines = ["metric          workload                nodes           ours   against (times ours)"]
     for result in report.results {
       let ratios = result.baselines.keys.sorted().map { name in
-        "\(name) \(format(result.ratio(name) ?? .nan))×"
+        "\(Legend.name(name)) \(format(result.ratio(name) ?? .nan))×"
       }
       var line = pad(result.metric, 16) + pad(result.workload ?? "", 22) + pad(left: "\(result.nodes)", 7) + " "
       line += pad(left: quantity(result.value, result.unit), 15) + "   " + ratios.joined(separator: "  ")

@@ -44,22 +44,13 @@ registry.register(Entry.self, as: "entry") { path, _ in path.last.map(Entry.init
   entry.text = await ask("Dear diary,") ?? ""
 }
 
-/// Asks for the passcode until it is right; false when the input ends.
-@MainActor func unlock(_ session: RestorationSession) async throws -> Bool {
-  while !session.device.isProtectedDataAvailable {
-    guard let text = await ask("Passcode:") else { return false }
-    if text == "new" {
-      await write()
-      continue
-    }
-    do {
-      try await session.unlock(passcode: text)
-    } catch {
-      guard error.code == .wrongPasscode || error.code == .passcodeDelayed else { throw error }
-      print("Not right. Wait \(try await session.device.remainingPasscodeDelay().components.seconds) s.")
-    }
+/// Asks for the passcode, and writes entries meanwhile; nil when the input ends.
+@MainActor func passcode(_ prompt: RestorationSession.PasscodePrompt) async -> String? {
+  while let text = await ask("\(prompt)Passcode:") {
+    if text != "new" { return text }
+    await write()
   }
-  return true
+  return nil
 }
 
 try await RestorationSession.run(at: .applicationState("com.example.diary"), root: diary, registry: registry) {
@@ -68,7 +59,7 @@ try await RestorationSession.run(at: .applicationState("com.example.diary"), roo
   while !device.hasPasscode, let text = await ask("Choose a passcode:") {
     if !text.isEmpty { try await device.setPasscode(Passcode(text)) }
   }
-  while try await unlock(session) {
+  while try await session.unlock(asking: passcode) {
     for entry in diary.entries { print("  " + entry.text) }
     while device.isProtectedDataAvailable {
       switch await ask("new or lock?") {

@@ -13,11 +13,13 @@ final class Items: DataSourceModelAssociation {
 
   func row(of title: String) -> IndexPath? { titles.firstIndex(of: title).map { [0, $0] } }
 
-  func modelIdentifier(forElementAt path: IndexPath) -> ModelIdentifier? {
+  func modelIdentifier(forElementAt path: IndexPath, in list: ListController) -> ModelIdentifier? {
     titles.indices.contains(path[1]) ? ModelIdentifier(titles[path[1]]) : nil
   }
 
-  func indexPath(forElementWithModelIdentifier item: ModelIdentifier) -> IndexPath? { row(of: item.rawValue) }
+  func indexPath(forElementWithModelIdentifier item: ModelIdentifier, in list: ListController) -> IndexPath? {
+    row(of: item.rawValue)
+  }
 }
 
 let items = Items()

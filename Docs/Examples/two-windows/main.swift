@@ -1,5 +1,5 @@
 // Two windows that come back, each with its text and its dialogue, in a terminal. Kill it at any time, and start it again.
-// commands: window NAME opens a window or brings it to the front · close · rename · passcode TEXT sets one, which the next
+// commands: window NAME opens a window or brings it to the front · close · reopen · rename · passcode TEXT sets one, which the next
 // launch asks for · text · in the dialogue any text is the name, and an empty line ends it
 import StateRestoration
 
@@ -41,12 +41,14 @@ registry.register(RenameDialogue.self, as: "rename") { _, _ in RenameDialogue() 
     if line.isEmpty { dialogue.presentation?.finish(with: dialogue.name) } else { dialogue.name += line }
   } else if line.hasPrefix("window ") {
     try await windows.open(SceneSession.ID(String(line.dropFirst(7))))
+  } else if line == "reopen" {
+    if try await windows.reopen() == nil { print("No window was closed.") }
   } else if line.hasPrefix("passcode ") {
     let text = String(line.dropFirst(9))
     if !text.isEmpty { try await windows.device.setPasscode(Passcode(text)) }
   } else if let page = windows.roots.first {
     switch line {
-    case "close": try await windows.close(page.id)
+    case "close": try await windows.close(page.id, title: page.title.value)
     case "rename": page.present(RenameDialogue())
     default: page.text.value += line
     }
@@ -61,24 +63,10 @@ registry.register(RenameDialogue.self, as: "rename") { _, _ in RenameDialogue() 
   return await Task.detached { readLine() }.value
 }
 
-/// Asks for the passcode until it is right; false when the input ends.
-@MainActor func unlock(_ windows: RestoredWindows<Page>) async throws -> Bool {
-  while !windows.device.isProtectedDataAvailable {
-    guard let text = await ask("Passcode:") else { return false }
-    do {
-      try await windows.unlock(passcode: text)
-    } catch {
-      guard error.code == .wrongPasscode || error.code == .passcodeDelayed else { throw error }
-      print("Not right. Wait \(try await windows.device.remainingPasscodeDelay().components.seconds) s.")
-    }
-  }
-  return true
-}
-
 try await RestorationSession.run(
   at: .applicationState("com.example.two-windows"), windows: { Page($0.id) }, registry: registry
 ) { windows in
-  guard try await unlock(windows) else { return }
+  guard try await windows.unlock(asking: { await ask("\($0)Passcode:") }) else { return }
   draw(windows)
   while let line = await ask() {
     try await handle(line, windows)

@@ -96,12 +96,3 @@ final class ClassSlot: @unchecked Sendable {
     }
   }
 }
-
-extension ProtectionError {
-  /// The refusal of the class table.
-  static func locked(_ protection: ProtectionClass) -> ProtectionError {
-    ProtectionError(
-      .locked,
-      "The device is locked and \(protection) data is out of reach; unlock it and try again. The data is untouched.")
-  }
-}

@@ -16,6 +16,16 @@ extension DeviceDirectory {
     return false
   }
 
+  /// Whether neither keys nor anything sealed are here; throws when that can't be seen.
+  func isUnused() throws(ProtectionError) -> Bool {
+    guard owned != nil else { return true }
+    let names = try attempt("list the device's directory") { () throws(FileSystemError) in
+      try fileSystem.names(in: descriptor)
+    }
+    guard KeybagStorage.revisions(names, KeybagStorage.keybagPrefix).isEmpty else { return false }
+    return try !hasSealedFiles()
+  }
+
   private func hasContent(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Bool {
     guard let directory = try openSubdirectory(name, in: parent) else { return false }
     defer { fileSystem.close(directory) }
@@ -96,7 +106,7 @@ extension DeviceDirectory {
   func makeSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Descriptor {
     if let found = try openSubdirectory(name, in: parent) { return found }
     return try attempt("make a directory") { () throws(FileSystemError) in
-      try Self.makeDirectory(name, in: parent, fileSystem)
+      try fileSystem.makeDurableDirectory(name, in: parent)
       return try fileSystem.openDirectory(name, in: parent)
     }
   }

@@ -72,24 +72,6 @@ extension DeviceDirectory {
     try synchronize()
   }
 
-  /// Makes a directory whose name is durable, or none.
-  static func makeDirectory(
-    _ name: String, in parent: Descriptor, _ fileSystem: any FileSystem
-  ) throws(FileSystemError) {
-    do throws(FileSystemError) {
-      try fileSystem.makeDirectory(name, in: parent, mode: 0o700)
-    } catch  where error.code == .fileExists {
-      // Another process was first; its directory is as good.
-    }
-    do throws(FileSystemError) {
-      try fileSystem.synchronize(parent)
-    } catch {
-      // A directory whose name may not last must not be taken for one whose name does.
-      if error.code != .interrupted { try? fileSystem.removeDirectory(name, in: parent) }
-      throw error
-    }
-  }
-
   /// Makes the directory's names durable.
   func synchronize() throws(ProtectionError) {
     do throws(FileSystemError) {
@@ -190,20 +172,8 @@ extension DeviceDirectory {
   }
 
   private static func failure(toWrite error: FileSystemError) -> ProtectionError {
-    ProtectionError(
-      error.code == .fileExists ? .alreadyExists : .io,
-      "The operating system failed to write the device's keys; those from before are still there.",
-      errno: error.code.rawValue, cause: error)
-  }
-}
-
-/// Makes a call again for as long as a signal interrupts it.
-func uninterrupted<R>(_ body: () throws(FileSystemError) -> R) throws(FileSystemError) -> R {
-  while true {
-    do throws(FileSystemError) {
-      return try body()
-    } catch  where error.code == .interrupted {
-      continue
-    }
+    var failure = ProtectionError(failedTo: "write the device's keys", error)
+    if error.code == .fileExists { failure.code = .alreadyExists }
+    return failure
   }
 }

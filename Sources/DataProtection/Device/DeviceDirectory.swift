@@ -1,4 +1,5 @@
 import FileSystem
+import Synchronization
 
 /// The directory that holds a device: its keys, its locks, and below it everything sealed.
 ///
@@ -6,60 +7,93 @@ import FileSystem
 /// have had their day are overwritten. All calls block.
 final class DeviceDirectory: Sendable {
   /// Serialises everything that reads or changes keys, between processes.
-  static let lockName = "lock"
+  static let lockName = StoreDirectory.parentLockName
   /// The beginning of the names of files that are being written.
   static let temporaryPrefix = "tmp-"
   /// More than any file of keys has.
   private static let maximumByteCount = 4096
 
   let fileSystem: any FileSystem
-  let descriptor: Descriptor
+  /// The open directory; ``Opened/none`` as long as it could not be made.
+  var descriptor: Descriptor { owned?.descriptor ?? Opened.none }
+  /// The same, for those who use it for longer; nil as long as it could not be made.
+  var owned: OwnedDescriptor? { current?.directory }
   /// Where it is.
   let path: String
-  /// Held while keys are read or changed; an opening that finds everything in order does without.
-  private let keyLock: DeviceLock
-  /// The volume, which was found good.
-  let volume: TrustedVolume
-  let patience: Duration
+  /// The volume, which was found good; nil as long as there is no directory.
+  var volume: TrustedVolume? { current?.volume }
+  let options: DeviceOptions
+  private let isInHome: Bool
   /// The owner of all files that are read; asked once, as each question is a system call.
   let user: UInt32
+  /// The directory as it is now, behind those that were it before somebody took them away: calls may be under way there.
+  private let opened: Mutex<[Opened]>
+  private var current: Opened? { opened.withLock { $0.last } }
+  var patience: Duration { options.patience }
 
-  private init(
-    _ fileSystem: any FileSystem, _ descriptor: Descriptor, path: String, volume: TrustedVolume, patience: Duration
-  ) {
-    self.fileSystem = fileSystem
-    self.descriptor = descriptor
-    self.path = path
-    self.volume = volume
-    self.patience = patience
-    user = fileSystem.currentUser
-    keyLock = DeviceLock(Self.lockName, in: descriptor, fileSystem) { () throws(FileSystemError) in
-      try Self.synchronizeNames(on: path, fileSystem)
+  /// One directory that this is, or was.
+  private final class Opened: Sendable {
+    /// No directory: every call with it fails.
+    static let none = Descriptor(rawValue: -1)
+
+    let directory: OwnedDescriptor
+    let volume: TrustedVolume
+    /// Held while keys are read or changed; an opening that finds everything in order does without.
+    let keyLock: DeviceLock
+
+    init(_ directory: OwnedDescriptor, volume: TrustedVolume, path: String) {
+      self.directory = directory
+      self.volume = volume
+      let fileSystem = directory.fileSystem
+      keyLock = DeviceLock(lockName, in: directory, fileSystem) { () throws(FileSystemError) in
+        try synchronizeNames(on: path, fileSystem)
+      }
     }
   }
 
-  deinit {
-    fileSystem.close(descriptor)
+  private init(_ fileSystem: any FileSystem, path: String, options: DeviceOptions, isInHome: Bool) {
+    self.fileSystem = fileSystem
+    self.path = path
+    self.options = options
+    self.isInHome = isInHome
+    user = fileSystem.currentUser
+    opened = Mutex([])
   }
 
   // MARK: Opening
 
   /// Opens the directory and makes it, with those above it, when it isn't there.
   ///
+  /// Where there is no room for it, or the volume is read-only, it is there without being open; ``reopen()`` tries again.
+  ///
   /// Throws `.unsafeLocation` when it is a link, not ours, open to others, on a network volume that was not opted
   /// for, or would be made in another user's home.
   static func open(
     _ path: String, _ fileSystem: any FileSystem, options: DeviceOptions, isInHome: Bool = false
   ) throws(ProtectionError) -> DeviceDirectory {
-    let descriptor = try openOrMake(path, fileSystem, isInHome: isInHome)
+    let directory = DeviceDirectory(fileSystem, path: path, options: options, isInHome: isInHome)
     do throws(ProtectionError) {
-      let volume = try TrustedDirectory.check(
-        descriptor, called: "\"\(path)\"", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
-      return DeviceDirectory(fileSystem, descriptor, path: path, volume: volume, patience: options.patience)
-    } catch {
-      fileSystem.close(descriptor)
-      throw error
+      try directory.reopen()
+    } catch  where error.isScarceRoom {
+      // Nothing is there.
     }
+    return directory
+  }
+
+  /// Whether the directory that is open is the one that its path means.
+  func isCurrent() throws(ProtectionError) -> Bool {
+    guard let own = owned?.descriptor else { return false }
+    return try attempt("look at the device's directory") { () throws(FileSystemError) in
+      try fileSystem.statusIfAny(atPath: path)?.identity == fileSystem.status(of: own).identity
+    }
+  }
+
+  /// Opens the directory by its path, and makes it if it isn't there; from here on it is this one.
+  func reopen() throws(ProtectionError) {
+    let directory = OwnedDescriptor(fileSystem, try Self.openOrMake(path, fileSystem, isInHome: isInHome))
+    let volume = try TrustedDirectory.check(
+      directory.descriptor, called: "\"\(path)\"", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
+    opened.withLock { $0.append(Opened(directory, volume: volume, path: path)) }
   }
 
   private static func openOrMake(
@@ -118,19 +152,21 @@ final class DeviceDirectory: Sendable {
 
   /// Runs the body while no other process reads or changes the device's keys.
   func withLock<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
-    guard let lockFile = try keyLock.descriptor() else { return try body() }
+    guard let current else { throw .notMade }
+    guard let lockFile = try current.keyLock.descriptor() else { return try body() }
     let isOurs = try attempt("lock the device") { () throws(FileSystemError) in
       try fileSystem.lock(lockFile, .exclusive, patience: patience)
     }
     guard isOurs else {
       throw ProtectionError(.busy, "Another process keeps the device's keys locked; try again when it is done.")
     }
-    defer { try? fileSystem.unlock(lockFile) }
+    defer { current.keyLock.unlock() }
     return try body()
   }
 
   /// Says to other processes that this one has the device open, until the directory is closed: it is locked itself.
   func joinSession() throws(ProtectionError) {
+    guard current != nil else { return }
     let isOurs = try attempt("join the device's users") { () throws(FileSystemError) in
       try fileSystem.lock(descriptor, .shared, patience: patience)
     }
@@ -144,10 +180,12 @@ final class DeviceDirectory: Sendable {
   /// Asking for a lock of another kind gives up the one that there is, also if it is refused. So whoever asks has the lock of
   /// those who ask: nobody else can get the directory alone before this one shares it again.
   func withoutOthers<R>(_ body: () throws(ProtectionError) -> R) throws(ProtectionError) -> R {
+    guard let directory = current?.directory else { throw .notMade }
+    let descriptor = directory.descriptor
     let turn = OwnedDescriptor(
       fileSystem,
       try TrustedDirectory.openStoreLock(Self.aloneName, in: descriptor, fileSystem, patience: patience), isLock: true)
-    return try withExtendedLifetime(turn) { () throws(ProtectionError) in
+    return try withExtendedLifetime((turn, directory)) { () throws(ProtectionError) in
       let mayAsk = try attempt("ask for the device alone") { () throws(FileSystemError) in
         try fileSystem.lock(turn.descriptor, .exclusive, patience: patience)
       }

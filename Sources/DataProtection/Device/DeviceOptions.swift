@@ -20,3 +20,12 @@ public struct DeviceOptions: Sendable {
   /// The choices that are made by default.
   public init() {}
 }
+
+extension DeviceOptions {
+  /// What the stores have to know.
+  var store: StoreOptions {
+    StoreOptions(
+      allowsNetworkVolumes: allowsNetworkVolumes, refusesUnverifiableArchives: refusesUnverifiableArchives,
+      patience: patience)
+  }
+}

@@ -6,6 +6,8 @@ import Synchronization
 /// An open store stays open, by its name, for as long as the device.
 final class DeviceStores: Sendable {
   private struct State {
+    /// Makes the directory again where somebody has removed it.
+    weak var device: ProtectedDevice?
     var archives: StoreDirectory?
     /// By the place of each: two names are one only if their bytes are.
     var files: [String: FileCollection] = [:]
@@ -28,16 +30,23 @@ final class DeviceStores: Sendable {
     self.ring = ring
   }
 
+  /// Says whose stores these are.
+  func belong(to device: ProtectedDevice) { state.withLock { $0.device = device } }
+
   private var sealer: FileSealer { FileSealer(keys: ring, random: environment.random) }
 
   /// The store of the archives; made, and marked as not for backup, when it isn't there.
   func archives() throws(ProtectionError) -> StoreDirectory {
     try turn.take { () throws(ProtectionError) in
-      if let open = state.withLock({ $0.archives }) { return open }
+      let (open, device) = state.withLock { ($0.archives, $0.device) }
+      if let open { return open }
       let store = try StoreDirectory(
-        environment.fileSystem,
-        in: OwnedDescriptor(environment.fileSystem, directory.descriptor, ownedBy: directory), at: directory.path,
-        keys: ring, sealer: sealer, options: options, isCache: true, volume: directory.volume)
+        environment.fileSystem, in: device?.isMade == false ? nil : directory.owned, at: directory.path, keys: ring,
+        sealer: sealer, options: options.store, isCache: true, volume: directory.volume
+      ) { [weak device] () throws(ProtectionError) in
+        guard let device else { throw .erased }
+        return try device.makeAgain()
+      }
       state.withLock { $0.archives = store }
       return store
     }
@@ -68,9 +77,9 @@ final class DeviceStores: Sendable {
     }
     let store = try StoreDirectory(
       environment.fileSystem, in: place, at: "\(directory.path)/\(DeviceDirectory.filesName)/\(placeName)", keys: ring,
-      sealer: FileKindSealer(sealer: sealer), options: options)
+      sealer: FileKindSealer(sealer: sealer), options: options.store)
     return try FileCollection(
-      name: name, store: store, place: place, ring: ring, random: environment.random, patience: options.patience)
+      name: name, store: store, place: place, keys: ring, random: environment.random, patience: options.patience)
   }
 
   /// Seals everything anew that is still under keys from before the first passcode.
@@ -113,7 +122,7 @@ final class DeviceStores: Sendable {
     return try StoreDirectory(
       environment.fileSystem,
       in: OwnedDescriptor(environment.fileSystem, try directory.makeSubdirectory(place, in: files)),
-      keys: ring, sealer: FileKindSealer(sealer: sealer), options: options)
+      keys: ring, sealer: FileKindSealer(sealer: sealer), options: options.store)
   }
 
   /// Whether anything stands where the store at a place would be, or its list says that something should.
@@ -123,14 +132,19 @@ final class DeviceStores: Sendable {
 
   /// Whether anything stands where all protected files would be; throws `io` when it is no directory.
   func hasFiles() throws(ProtectionError) -> Bool {
-    guard try directory.hasItem(DeviceDirectory.filesName, in: directory.descriptor) else { return false }
+    guard directory.owned != nil, try directory.hasItem(DeviceDirectory.filesName, in: directory.descriptor) else {
+      return false
+    }
     environment.fileSystem.close(
       try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor))
     return true
   }
 
   /// Whether anything stands where the archives would be, or their list says that something should.
-  func hasArchives() throws(ProtectionError) -> Bool { try hasStore(in: directory.descriptor) }
+  func hasArchives() throws(ProtectionError) -> Bool {
+    guard let owned = directory.owned else { return false }
+    return try hasStore(in: owned.descriptor)
+  }
 
   private func hasStore(in parent: Descriptor) throws(ProtectionError) -> Bool {
     if try directory.isOccupied(StoreDirectory.name, in: parent) { return true }
@@ -154,8 +168,17 @@ final class DeviceStores: Sendable {
   /// Lets all stores go, after an erase; those who still hold one find nothing there.
   func forget() {
     let forgotten = state.withLock { state in
-      defer { state = State() }
+      defer { (state.archives, state.files) = (nil, [:]) }
       return state
+    }
+    forgotten.archives?.retire()
+  }
+
+  /// Lets the protected files go that lie in a directory which nobody finds any more.
+  func forgetFiles() {
+    let forgotten = state.withLock { state in
+      defer { state.files = [:] }
+      return state.files
     }
     _ = forgotten
   }

@@ -67,6 +67,8 @@ final class KeyRing: ClassKeys, StoreKeys {
     }
   }
 
+  func isOnDisk() throws(ProtectionError) -> Bool { try revisionOnDisk(keybagIdentifier, storageKeys) != nil }
+
   /// The keys of one class.
   func slot(_ protection: ProtectionClass) -> ClassSlot { slots[Int(protection.rawValue) - 1] }
 
@@ -133,6 +135,8 @@ final class KeyRing: ClassKeys, StoreKeys {
   }
 
   // MARK: Lending
+
+  func isAvailable(_ protection: ProtectionClass) -> Bool { slot(protection).isAvailable }
 
   func withSealingKey<R>(
     for protection: ProtectionClass,

@@ -111,32 +111,43 @@ struct KeybagStorage: Sendable {
     _ keys: KeybagKeys, identifier: KeybagIdentifier, revision: UInt64, isNew: Bool = false, isForTests: Bool,
     stretched: StretchedPasscode, deviceKey: borrowing DeviceKey
   ) throws(ProtectionError) -> OpenKeybag {
-    let keybagKey = try makeKey()
-    secrets.add(keybagKey)
-    let binding = try KeybagBinding(deviceKey, keybagKey)
-    secrets.add(binding.joined)
-    let bytes = try keys.seal(
-      identifier: identifier, revision: revision, isForTests: isForTests, binding: binding, stretched: stretched)
+    let made = try make(
+      keys, identifier: identifier, revision: revision, isForTests: isForTests, stretched: stretched,
+      deviceKey: deviceKey)
     let effaceable = try Effaceable.encode(
-      keybag: identifier, revision: revision, key: keybagKey, deviceKey: deviceKey)
+      keybag: identifier, revision: revision, key: made.key, deviceKey: deviceKey)
     let keybagName = Self.keybagPrefix + Self.text(revision)
     let effaceableName = Self.effaceablePrefix + Self.text(revision)
-    // Read back before anything is written: a keybag that could not be opened again must never count.
-    let opened = try OpenKeybag(
-      bytes, effaceable: Effaceable(deviceIdentifier: binding.deviceIdentifier, keybag: identifier, revision: revision),
-      binding: binding, allowsTestProfile: allowsTestProfile)
     // In a new device the keybag comes last: a keybag without its effaceable file always means that somebody
     // destroyed that. In a change the effaceable file comes last: it is what the next opening goes by.
     if isNew {
       try create(effaceableName, effaceable)
-      try unsafe directory.create(keybagName, bytes.span.bytes)
+      try unsafe directory.create(keybagName, made.bytes.span.bytes)
     } else {
       // If only the first step is done, the next change or opening removes what it made.
-      try unsafe directory.create(keybagName, bytes.span.bytes)
+      try unsafe directory.create(keybagName, made.bytes.span.bytes)
       try create(effaceableName, effaceable)
     }
     finish(keeping: revision)
-    return opened
+    return made.keybag
+  }
+
+  /// Makes a keybag, and writes nothing; it is opened as it would be from the disk: one that could not be opened again
+  /// must never count.
+  func make(
+    _ keys: KeybagKeys, identifier: KeybagIdentifier, revision: UInt64, isForTests: Bool,
+    stretched: StretchedPasscode, deviceKey: borrowing DeviceKey
+  ) throws(ProtectionError) -> (keybag: OpenKeybag, bytes: [UInt8], key: SecretBox<SecretKey>) {
+    let key = try makeKey()
+    secrets.add(key)
+    let binding = try KeybagBinding(deviceKey, key)
+    secrets.add(binding.joined)
+    let bytes = try keys.seal(
+      identifier: identifier, revision: revision, isForTests: isForTests, binding: binding, stretched: stretched)
+    let keybag = try OpenKeybag(
+      bytes, effaceable: Effaceable(deviceIdentifier: binding.deviceIdentifier, keybag: identifier, revision: revision),
+      binding: binding, allowsTestProfile: allowsTestProfile)
+    return (keybag, bytes, key)
   }
 
   /// Destroys what every effaceable file holds, and every file that was being written: from here on nothing sealed can

@@ -14,6 +14,7 @@ extension ProtectedDevice {
   public func eraseAllContent() async throws(ProtectionError) {
     await gate.enter()
     defer { gate.leave() }
+    if try !directory.isCurrent() { try reopenDirectory() }
     try directory.clearLock()
     try directory.withLock { () throws(ProtectionError) in try eraseUnderLock() }
     announcer.deliver()
@@ -40,6 +41,7 @@ extension ProtectedDevice {
     let directory = try DeviceDirectory.open(
       try location.path(variables: environment.variables), environment.fileSystem, options: options,
       isInHome: location.isInHome)
+    guard directory.owned != nil else { return }
     try directory.clearLock()
     try directory.withLock { () throws(ProtectionError) in
       let storage = KeybagStorage(directory, environment)
@@ -70,19 +72,6 @@ extension ProtectedDevice {
     try directory.removeContent()
     let deviceKey: DeviceKey
     if let known = try provider.loadKey() { deviceKey = known } else { deviceKey = try provider.makeKey() }
-    let keybag = try Self.makeKeybag(storage, deviceKey, environment)
-    let keys = try keybag.keysWithoutPasscode()
-    // The device key may be another one than at the opening: nothing may go on under keys derived from that one.
-    let storageKeys = try StorageKeys(deviceKey)
-    transition.take {
-      ring.adopt(storageKeys)
-      ring.adopt(keybag.keybag)
-      ring.install(keys)
-      state.withLock { state in
-        state.lockState = .unlocked
-        state.isAvailable = true
-        state.hasPasscode = false
-      }
-    }
+    try goOn(with: try Self.makeKeybag(storage, deviceKey, environment), deviceKey)
   }
 }

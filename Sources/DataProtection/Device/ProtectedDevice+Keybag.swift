@@ -14,6 +14,7 @@ extension ProtectedDevice {
     _ passcode: borrowing Passcode, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> UnlockedKeybag {
     secrets.add(passcode.secret)
+    try makeAgain(isAlone: true)
     var outcome: Result<UnlockedKeybag, ProtectionError>?
     try directory.withLock { () throws(ProtectionError) in
       let deviceKey = try loadDeviceKey(secrets)

@@ -4,7 +4,8 @@ extension ProtectedDevice {
   /// Opens the device in a directory, or makes it when nothing is there.
   ///
   /// An interrupted change of the passcode is finished. With a passcode the device opens locked, as after a reboot;
-  /// without one it opens unlocked and takes no time.
+  /// without one it opens unlocked and takes no time. Where nothing is and nothing can be made, as the disk is full or the
+  /// volume read-only, the device opens empty; it is made with the first save that finds room.
   ///
   /// - Parameters:
   ///   - location: Where it is; the directory is made if need be, for this user alone.
@@ -25,31 +26,60 @@ extension ProtectedDevice {
   package static func open(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment
   ) async throws(ProtectionError) -> ProtectedDevice {
+    try openNow(at: location, options: options, environment: environment)
+  }
+
+  /// Opens a device on the calling thread, which waits for the disk.
+  package static func openNow(
+    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment = .system
+  ) throws(ProtectionError) -> ProtectedDevice {
     let directory = try DeviceDirectory.open(
       try location.path(variables: environment.variables), environment.fileSystem, options: options,
       isInHome: location.isInHome)
     try directory.joinSession()
     let provider = options.keyProvider ?? DeviceKeyFile(directory, environment)
+    guard directory.owned != nil else {
+      return try openUnmade(directory, provider, options: options, environment: environment)
+    }
     let storage = KeybagStorage(directory, environment)
     // Nearly always everything is in order: then nobody waits for another process, and nothing is written.
     if let deviceKey = try provider.loadKey(), let keybag = storage.loadUnlocked(deviceKey) {
       return try open(directory, provider, keybag, deviceKey, options: options, environment: environment)
     }
-    return try directory.withLock { () throws(ProtectionError) in
-      let deviceKey = try loadOrMakeKey(provider, directory)
-      let keybag: OpenKeybag
-      if let found = try storage.load(deviceKey) {
-        keybag = found
-      } else {
-        keybag = try makeKeybag(storage, deviceKey, environment)
+    do throws(ProtectionError) {
+      return try directory.withLock { () throws(ProtectionError) in
+        let deviceKey = try loadOrMakeKey(provider, directory)
+        let keybag = try loadOrMakeKeybag(storage, deviceKey, environment)
+        return try open(directory, provider, keybag, deviceKey, options: options, environment: environment)
       }
-      return try open(directory, provider, keybag, deviceKey, options: options, environment: environment)
+    } catch {
+      guard error.isScarceRoom, try directory.isUnused() else { throw error }
+      return try openUnmade(directory, provider, options: options, environment: environment)
     }
+  }
+
+  /// Opens a device that can't be made yet: with keys of its own in memory, under which nothing is ever written.
+  private static func openUnmade(
+    _ directory: DeviceDirectory, _ provider: any DeviceKeyProvider, options: DeviceOptions,
+    environment: DeviceEnvironment
+  ) throws(ProtectionError) -> ProtectedDevice {
+    let deviceKey = try sealing("make a device key") { () throws(SealingError) in
+      DeviceKey(try SecretKey(from: environment.random))
+    }
+    let storage = KeybagStorage(directory, environment)
+    let keybag = try newKeybag(environment) { (keys, identifier, stretched) throws(ProtectionError) in
+      try storage.make(
+        keys, identifier: identifier, revision: 1, isForTests: environment.scrypt.isForTests, stretched: stretched,
+        deviceKey: deviceKey
+      ).keybag
+    }
+    return try open(
+      directory, provider, keybag, deviceKey, isMade: false, options: options, environment: environment)
   }
 
   private static func open(
     _ directory: DeviceDirectory, _ provider: any DeviceKeyProvider, _ keybag: OpenKeybag,
-    _ deviceKey: borrowing DeviceKey, options: DeviceOptions, environment: DeviceEnvironment
+    _ deviceKey: borrowing DeviceKey, isMade: Bool = true, options: DeviceOptions, environment: DeviceEnvironment
   ) throws(ProtectionError) -> ProtectedDevice {
     let storage = KeybagStorage(directory, environment)
     let storageKeys = try StorageKeys(deviceKey)
@@ -63,6 +93,7 @@ extension ProtectedDevice {
     let none = try keybag.alwaysAvailableKey()
     ring.slot(.none).install(active: none, retired: [])
     var state = State(lockState: .unlocked, isAvailable: true, hasPasscode: keybag.keybag.hasPasscode)
+    state.isMade = isMade
     if keybag.keybag.hasPasscode {
       state.lockState = options.custody.map { ring.takeKeys(from: $0) } ?? .locked
       state.isAvailable = state.lockState == .unlocked
@@ -80,7 +111,14 @@ extension ProtectedDevice {
       environment: environment, options: options, directory: directory, provider: provider, ring: ring, state: state)
   }
 
-  private static func loadOrMakeKey(
+  static func loadOrMakeKeybag(
+    _ storage: KeybagStorage, _ deviceKey: borrowing DeviceKey, _ environment: DeviceEnvironment
+  ) throws(ProtectionError) -> OpenKeybag {
+    if let found = try storage.load(deviceKey) { return found }
+    return try makeKeybag(storage, deviceKey, environment)
+  }
+
+  static func loadOrMakeKey(
     _ provider: any DeviceKeyProvider, _ directory: DeviceDirectory
   ) throws(ProtectionError) -> DeviceKey {
     if let key = try provider.loadKey() { return key }
@@ -97,14 +135,23 @@ extension ProtectedDevice {
   static func makeKeybag(
     _ storage: KeybagStorage, _ deviceKey: borrowing DeviceKey, _ environment: DeviceEnvironment
   ) throws(ProtectionError) -> OpenKeybag {
-    let keys = try KeybagKeys.renewing(ProtectionClass.allCases, of: nil, random: environment.random)
+    try newKeybag(environment) { (keys, identifier, stretched) throws(ProtectionError) in
+      try storage.commit(
+        keys, identifier: identifier, revision: try storage.unusedRevision(), isNew: true,
+        isForTests: environment.scrypt.isForTests, stretched: stretched, deviceKey: deviceKey)
+    }
+  }
+
+  private static func newKeybag(
+    _ environment: DeviceEnvironment,
+    _ make: (KeybagKeys, KeybagIdentifier, StretchedPasscode) throws(ProtectionError) -> OpenKeybag
+  ) throws(ProtectionError) -> OpenKeybag {
     let identifier = try sealing("name the keybag") { () throws(SealingError) in
       KeybagIdentifier(bytes: try environment.random.bytes(count: KeybagIdentifier.byteCount))
     }
-    return try storage.commit(
-      keys, identifier: identifier, revision: try storage.unusedRevision(), isNew: true,
-      isForTests: environment.scrypt.isForTests,
-      stretched: StretchedPasscode(noneWithSalt: try makeSalt(environment.random)), deviceKey: deviceKey)
+    return try make(
+      try KeybagKeys.renewing(ProtectionClass.allCases, of: nil, random: environment.random), identifier,
+      try StretchedPasscode(noneWithSalt: try makeSalt(environment.random)))
   }
 
   /// A new salt.

@@ -83,6 +83,7 @@ extension ProtectedDevice {
     let secrets = beginOperation()
     defer { endOperation(secrets) }
     secrets.add(passcode.secret)
+    try makeAgain(isAlone: true)
     let stretched = try stretch(passcode, secrets)
     let opened = try directory.withoutOthers { () throws(ProtectionError) in
       try directory.withLock { () throws(ProtectionError) in

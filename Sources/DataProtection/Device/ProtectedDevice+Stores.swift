@@ -18,6 +18,7 @@ extension ProtectedDevice {
   /// - Returns: The directory.
   /// - Throws: `unsafeLocation` or `io` when it can't be opened.
   public func files(in directory: String = "") throws(ProtectionError) -> ProtectedFiles {
-    ProtectedFiles(collection: try stores.files(in: directory))
+    if !isMade { try makeAgain() }
+    return ProtectedFiles(collection: try stores.files(in: directory))
   }
 }

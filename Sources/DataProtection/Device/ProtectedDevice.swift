@@ -23,6 +23,8 @@ public final class ProtectedDevice: Sendable {
     var lockState: LockState
     var isAvailable: Bool
     var hasPasscode: Bool
+    /// Whether its directory has its keys; false as long as there is no room for them.
+    var isMade = true
     /// Raised by every lock and reboot, so that a passcode checked meanwhile doesn't undo them.
     var lockCount: UInt64 = 0
     /// The grace period of the last lock, for one that comes before there is a passcode.
@@ -42,6 +44,8 @@ public final class ProtectedDevice: Sendable {
   let gate = SerialGate()
   /// Held while the lock state changes together with the keys; never while observers run or the disk is waited for.
   let transition = Turn()
+  /// Held while the device is made, or made again.
+  let making = Turn()
   /// What operations with a passcode have in memory.
   let operations = Mutex<[OperationSecrets]>([])
   /// Held while the custody works, which may hang.
@@ -64,6 +68,7 @@ public final class ProtectedDevice: Sendable {
     graceTimer = environment.graceTimer
     wrongPasscodes = WrongPasscodes(random: environment.random)
     stores = DeviceStores(environment: environment, options: options, directory: directory, ring: ring)
+    stores.belong(to: self)
   }
 
   // MARK: State

@@ -24,6 +24,15 @@ final class SerialGate: Sendable {
     }
   }
 
+  /// Takes the gate if it is free, and never waits.
+  func tryEnter() -> Bool {
+    state.withLock { state in
+      guard !state.isTaken else { return false }
+      state.isTaken = true
+      return true
+    }
+  }
+
   /// Lets the next one through.
   func leave() {
     let next: CheckedContinuation<Void, Never>? = state.withLock { state in

@@ -17,7 +17,7 @@ final class FileCollection: Sendable {
 
   let name: String
   let store: StoreDirectory
-  let ring: KeyRing
+  let keys: any ClassKeys
   private let place: OwnedDescriptor
   /// Nil on a read-only volume that has none, where nobody can change anything.
   private let lockFile: Descriptor?
@@ -31,13 +31,13 @@ final class FileCollection: Sendable {
   private let isIndexOld = Mutex(false)
 
   init(
-    name: String, store: StoreDirectory, place: OwnedDescriptor, ring: KeyRing, random: any RandomSource,
+    name: String, store: StoreDirectory, place: OwnedDescriptor, keys: any ClassKeys, random: any RandomSource,
     patience: Duration
   ) throws(ProtectionError) {
     self.name = name
     self.store = store
     self.place = place
-    self.ring = ring
+    self.keys = keys
     self.random = random
     self.patience = patience
     lockFile = try TrustedDirectory.openLockOrRead(
@@ -202,12 +202,14 @@ final class FileCollection: Sendable {
   /// A new entry, and its content sealed and written; the name is the caller's to add, and ``didName(_:)`` to call then.
   func make(
     _ contents: Data, _ protection: ProtectionClass, created: Double
-  ) throws(ProtectionError) -> (entry: FileIndex.Entry, receipt: PublishReceipt) {
+  ) throws(ProtectionError) -> (entry: FileIndex.Entry, store: ArchiveStore, receipt: PublishReceipt) {
     let identifier = try sealing("name a file") { () throws(SealingError) in try random.bytes(count: 16) }
     let entry = FileIndex.Entry(identifier: identifier, protection: protection, created: created)
     let store = try self.contents(of: entry)
     try store.makeUnnamed()
-    return (entry, try store.publish(contents).orUnknown())
+    // Its handle goes on from there, while locked too.
+    defer { store.rest() }
+    return (entry, store, try store.publish(contents).orUnknown())
   }
 
   /// Says that the index has an entry's name, durably.
@@ -227,20 +229,72 @@ final class FileCollection: Sendable {
     _ entry: FileIndex.Entry, by contents: Data, in store: ArchiveStore
   ) throws(ProtectionError) -> PublishReceipt {
     try exclusively { () throws(ProtectionError) in
-      guard try read().entries.values.contains(where: { $0.identifier == entry.identifier }) else {
-        throw ProtectionError(
-          .superseded, "The file was deleted or given another class since it was opened; open it again.")
-      }
+      guard try names(entry) else { throw .fileSuperseded }
       // A killed program may have left the list in the page cache alone.
       try requireDurableIndex()
-      defer { store.close() }
+      defer { store.rest() }
       return try store.publish(contents).orUnknown()
     }
   }
 
+  /// What a handle knows of a file's newest content.
+  struct Known: Sendable {
+    var content: PatchedContent
+    var generation: Generation
+    /// The last commitment; nil for one that the handle has not seen on disk.
+    var commitment: [UInt8]?
+  }
+
+  /// Puts bytes at an offset of the newest content, or at its end, as long as the list names the file.
+  ///
+  /// Writes the change alone behind the content; now and then, and where the bytes reach over the end, everything anew.
+  /// - Parameter known: What the handle knows; it need not be the newest.
+  /// - Returns: The newest content.
+  func patch(
+    _ entry: FileIndex.Entry, with bytes: Data, at offset: Int?, knowing known: Known, in store: ArchiveStore
+  ) throws(ProtectionError) -> Known {
+    try exclusively { () throws(ProtectionError) in
+      guard try names(entry) else { throw .fileSuperseded }
+      try requireDurableIndex()
+      defer { store.rest() }
+      var newest = known
+      if let commitment = try store.resume(), known.commitment == nil || known.commitment == commitment {
+        newest.commitment = commitment
+      } else {
+        let opened = try store.openNewest()
+        newest = try Known(opened)
+      }
+      let end = newest.content.byteCount
+      let offset = offset ?? end
+      guard (0...end).contains(offset) else {
+        throw ProtectionError(.invalidArgument, "The offset \(offset) is not within the file, which has \(end) bytes.")
+      }
+      guard !bytes.isEmpty else { return newest }
+      let frame = FilePatch.frame(bytes, at: offset)
+      if offset == end || offset + bytes.count <= end,
+        let receipt = try store.append(frame, to: newest.generation, grows: offset == end)
+      {
+        _ = try receipt.orUnknown()
+        try newest.content.add(frame)
+        newest.commitment = store.lastCommitment
+        return newest
+      }
+      let whole = try newest.content.with(frame)
+      let receipt = try store.publish(whole).orUnknown()
+      // Read from the disk from now on, where the keys are there.
+      if let opened = try? store.openNewest(), opened.generation == receipt.generation { return try Known(opened) }
+      return Known(content: try PatchedContent(.bytes(whole)), generation: receipt.generation)
+    }
+  }
+
+  /// Whether the list has a file, under any name.
+  func names(_ entry: FileIndex.Entry) throws(ProtectionError) -> Bool {
+    try read().entries.values.contains { $0.identifier == entry.identifier }
+  }
+
   /// Refuses what the class table refuses to open now.
   func requireOpening(_ protection: ProtectionClass) throws(ProtectionError) {
-    guard ring.slot(protection).isAvailable else { throw .locked(protection) }
+    guard keys.isAvailable(protection) else { throw .locked(protection) }
   }
 
   // MARK: Backup
@@ -264,6 +318,12 @@ final class FileCollection: Sendable {
   }
 }
 
+extension ProtectionError {
+  /// A handle's file is not the one that it was opened for.
+  static let fileSuperseded = ProtectionError(
+    .superseded, "The file was deleted or given another class since it was opened; open it again.")
+}
+
 extension PublishReceipt {
   /// The receipt, or the error that a write which may be lost in a power cut is.
   func orUnknown() throws(ProtectionError) -> PublishReceipt {
@@ -272,5 +332,14 @@ extension PublishReceipt {
         .durabilityUnknown, "The file was written, but may not survive a power cut; write it again to be sure.")
     }
     return self
+  }
+}
+
+extension FileCollection.Known {
+  /// What an opened file says.
+  init(_ opened: OpenedArchive) throws(ProtectionError) {
+    content = try PatchedContent(.sealed(opened.content), frames: opened.frames)
+    generation = opened.generation
+    commitment = opened.scan.commitment
   }
 }

@@ -4,35 +4,34 @@ import Synchronization
 /// The plaintext that a handle keeps, until the keys of its class go.
 final class HandleLife: Sendable {
   private enum State {
-    case alive(written: Data?)
+    case alive(PatchedContent?)
     case over
   }
 
   private final class Holder: Sendable {
-    let state: Mutex<State>
-
-    init(_ written: Data?) { state = Mutex(.alive(written: written)) }
+    let state = Mutex(State.alive(nil))
   }
 
-  private let holder: Holder
+  private let holder = Holder()
   private let registration: WipeRegistration
+  private let protection: ProtectionClass
 
-  /// Begins a life, with the bytes that were written and can't be opened for reading.
-  init(_ keys: KeyRing, _ protection: ProtectionClass, written: Data? = nil) {
-    holder = Holder(written)
+  /// Begins a life without content.
+  init(_ keys: any ClassKeys, _ protection: ProtectionClass) {
+    self.protection = protection
     registration = keys.onWipe(of: protection) { [holder] in holder.state.withLock { $0 = .over } }
   }
 
-  /// Keeps bytes that were written, unless the keys have gone meanwhile.
-  func keep(_ written: Data?) {
+  /// Keeps the content that the handle reads, unless the keys have gone meanwhile.
+  func keep(_ content: PatchedContent?) {
     holder.state.withLock { state in
-      if case .alive = state { state = .alive(written: written) }
+      if case .alive = state { state = .alive(content) }
     }
   }
 
-  /// The bytes that were written; throws `locked` once the keys have gone.
-  func written(_ protection: ProtectionClass) throws(ProtectionError) -> Data? {
-    guard case .alive(let written) = holder.state.withLock({ $0 }) else { throw .locked(protection) }
-    return written
+  /// The content; throws `locked` once the keys have gone.
+  func content() throws(ProtectionError) -> PatchedContent? {
+    guard case .alive(let content) = holder.state.withLock({ $0 }) else { throw .locked(protection) }
+    return content
   }
 }

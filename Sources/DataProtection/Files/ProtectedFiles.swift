@@ -14,7 +14,8 @@ public import FoundationShim
 /// in one piece and in two, which Swift calls equal, name two files.
 ///
 /// Every call is synchronous, blocks on the disk and may come from any thread; keep them off the main actor. Each
-/// write is durable when it returns and leaves the old or the new content, whole, in any event.
+/// write is durable when it returns and leaves the old or the new content, whole, in any event; so does appending, and
+/// changing a range, which write little more than the bytes.
 public struct ProtectedFiles: Sendable {
   let collection: FileCollection
 
@@ -44,7 +45,8 @@ public struct ProtectedFiles: Sendable {
         contents, protection ?? index.defaultProtection, created: Date().timeIntervalSince1970)
       index[name] = made.entry
       return (
-        made.entry, try ProtectedFileHandle(collection, made.entry, written: contents, made.receipt.generation)
+        made.entry,
+        try ProtectedFileHandle(collection, made.entry, made.store, written: contents, made.receipt.generation)
       )
     }
     collection.didName(entry)
@@ -72,6 +74,47 @@ public struct ProtectedFiles: Sendable {
       } catch  where error.code == .notFound {
         return try create(name, contents: contents).close()
       }
+    }
+    throw ProtectionError(.busy, "Somebody replaces \"\(name)\" as often as it is opened; try again.")
+  }
+
+  /// Puts bytes behind a file's content, or creates the file with the directory's default class.
+  ///
+  /// See ``ProtectedFileHandle/append(_:)``; a handle that is kept open does it again and again without reading anything.
+  ///
+  /// - Parameters:
+  ///   - bytes: What follows.
+  ///   - name: The file's name.
+  /// - Throws: As ``write(_:to:)``.
+  public func append(_ bytes: Data, to name: String) throws(ProtectionError) {
+    do throws(ProtectionError) {
+      try change(name) { handle throws(ProtectionError) in try handle.append(bytes) }
+    } catch  where error.code == .notFound {
+      try create(name, contents: bytes).close()
+    }
+  }
+
+  /// Puts bytes at an offset of a file's content, in the place of what is there.
+  ///
+  /// See ``ProtectedFileHandle/write(_:at:)``.
+  ///
+  /// - Parameters:
+  ///   - bytes: What stands there from now on.
+  ///   - offset: Where, at most at the end.
+  ///   - name: The file's name.
+  /// - Throws: `notFound`, `invalidArgument` for an offset beyond the end, and as ``write(_:to:)``.
+  public func write(_ bytes: Data, at offset: Int, to name: String) throws(ProtectionError) {
+    try change(name) { handle throws(ProtectionError) in try handle.write(bytes, at: offset) }
+  }
+
+  /// Opens a file for one change, again if somebody replaces it meanwhile.
+  private func change(
+    _ name: String, _ body: (ProtectedFileHandle) throws(ProtectionError) -> Void
+  ) throws(ProtectionError) {
+    for _ in 0..<Self.replacementLimit {
+      let handle = try open(name)
+      defer { handle.close() }
+      do throws(ProtectionError) { return try body(handle) } catch  where error.code == .superseded { continue }
     }
     throw ProtectionError(.busy, "Somebody replaces \"\(name)\" as often as it is opened; try again.")
   }
@@ -199,7 +242,7 @@ public struct ProtectedFiles: Sendable {
       guard let entry = index[name] else { throw Self.notFound(name) }
       try collection.requireOpening(entry.protection)
       guard entry.protection != protection else { return nil }
-      let contents = try collection.contents(of: entry).openNewest().readAll()
+      let contents = try collection.contents(of: entry).openNewest().whole().base
       let made = try collection.make(contents, protection, created: entry.created).entry
       try collection.willForget(entry)
       index[name] = made

@@ -5,7 +5,7 @@ import Sealing
 ///
 /// Everything about bytes and keys is decided here, nothing about names, directories or the newest generation.
 struct FileSealer: StoreSealing {
-  private let wrap: FileKeyWrap
+  private let files: FileKeys
 
   /// Works with the class keys of a device.
   ///
@@ -13,23 +13,27 @@ struct FileSealer: StoreSealing {
   ///   - keys: The class keys.
   ///   - random: Where file keys and salts come from; only tests give another than the system.
   init(keys: any ClassKeys, random: any RandomSource = SystemRandom()) {
-    wrap = FileKeyWrap(keys: keys, random: random)
+    files = FileKeys(keys: keys, random: random)
   }
 
   // MARK: Sealing
 
-  /// Seals a file under a new file key; throws `locked` when the class can't be written now, or no longer.
+  /// Seals a file under a key of its own; throws `locked` when the class can't be written now, or no longer.
   ///
-  /// The class key is lent for wrapping the file key alone, so that a lock never waits for a large file.
+  /// The class key is lent for deriving that alone, so that a lock never waits for a large file.
   func seal(_ plaintext: Data, _ fields: SealedFields) throws(ProtectionError) -> SealedBytes {
     var fields = fields
     fields.messageByteCount = ChunkedEncryption.sealedByteCount(of: plaintext.count)
     var registration: WipeRegistration?
-    let (header, sealer, frames) = try wrap.withNewKey(for: fields) { (header, fileKey) throws(SealingError) in
+    let salt = try sealing("make a salt") { () throws(SealingError) in
+      try files.random.bytes(count: ChunkedEncryption.saltByteCount)
+    }
+    let (header, sealer, frames) = try files.withNewKey(for: fields, salt: salt) {
+      (header, fileKey) throws(SealingError) in
       let headerBytes = header.bytes
-      let sealer = try ChunkedSealer(key: fileKey, context: headerBytes.span, random: wrap.random)
-      let frames = SealedFrames(try fileKey.copy(), commitment: sealer.commitment, random: wrap.random)
-      registration = wrap.keys.onWipe(of: header.fields.protection) { sealer.wipe() }
+      let sealer = try ChunkedSealer(key: fileKey, context: headerBytes.span, salt: salt)
+      let frames = SealedFrames(try fileKey.copy(), commitment: sealer.commitment, random: files.random)
+      registration = files.keys.onWipe(of: header.fields.protection) { sealer.wipe() }
       register(frames, header.fields.protection)
       return (headerBytes, sealer, frames)
     }
@@ -48,7 +52,7 @@ struct FileSealer: StoreSealing {
 
   /// Has the key of frames wiped when the class's keys go; call it while the class key is lent.
   private func register(_ frames: SealedFrames, _ protection: ProtectionClass) {
-    frames.keep(wrap.keys.onWipe(of: protection) { [weak frames] in frames?.wipe() })
+    frames.keep(files.keys.onWipe(of: protection) { [weak frames] in frames?.wipe() })
   }
 
   // MARK: Opening
@@ -68,7 +72,7 @@ struct FileSealer: StoreSealing {
   /// `wrongIdentity` for another one in its place.
   ///
   /// - Parameters:
-  ///   - source: The file's bytes; only an archive may have any behind its base.
+  ///   - source: The file's bytes; behind its base there may be frames.
   ///   - kind: What kind of file is expected.
   ///   - protection: The class that is expected.
   ///   - identity: Whose file is expected, 32 bytes.
@@ -80,22 +84,23 @@ struct FileSealer: StoreSealing {
     let length = SealedFileHeader.maximumByteCount + ChunkedEncryption.prefixByteCount
     let start = try source.read(0..<min(length, source.byteCount))
     let header = try SealedFileHeader(reading: start[...], kind: kind)
-    try header.check(protection: protection, keybag: wrap.keys.keybagIdentifier)
+    try header.check(protection: protection)
     let headerBytes = header.bytes
     let messageByteCount = header.fields.messageByteCount
     let rest = source.byteCount - headerBytes.count
-    guard kind == .archive ? messageByteCount <= rest : messageByteCount == rest else {
-      throw ProtectionError(.corrupt, "The file is shorter or longer than its header says.")
+    guard messageByteCount <= rest else {
+      throw ProtectionError(.corrupt, "The file is shorter than its header says.")
     }
     let prefix = Array(start.dropFirst(headerBytes.count).prefix(ChunkedEncryption.prefixByteCount))
     var registration: WipeRegistration?
-    let (chunks, frames) = try wrap.withKey(of: header) { (fileKey) throws(SealingError) in
+    let salt = Array(prefix.prefix(ChunkedEncryption.saltByteCount))
+    let (chunks, frames) = try files.withKey(of: header, salt: salt) { (fileKey) throws(SealingError) in
       let opener = try ChunkedOpener(
         prefix: prefix.span, messageByteCount: messageByteCount, key: fileKey, context: headerBytes.span)
-      let frames = SealedFrames(try fileKey.copy(), commitment: opener.commitment, random: wrap.random)
+      let frames = SealedFrames(try fileKey.copy(), commitment: opener.commitment, random: files.random)
       return (SealedChunks(opener), frames)
     } whileLent: { chunks, frames in
-      registration = wrap.keys.onWipe(of: protection) { chunks.wipe() }
+      registration = files.keys.onWipe(of: protection) { chunks.wipe() }
       register(frames, protection)
     }
     try header.fields.check(identity: identity, generation: generation)

@@ -1,63 +1,56 @@
-/// The header of a sealed file: 152 bytes, or 184 for `completeUnlessOpen`; `Docs/ProtectedFileFormat.md` has the table.
+import Sealing
+
+/// The header of a sealed file: 80 bytes, or 112 for `completeUnlessOpen`; `Docs/ProtectedFileFormat.md` has the table.
 ///
-/// All of it is the context of the chunked encryption behind it, so one mechanism authenticates every bit of it. Until
-/// the commitment has been compared, its fields are only claims.
+/// All of it is the context of the chunked encryption behind it, and the file's key is derived from it, so that every bit of it
+/// is authenticated. Until the commitment has been compared, its fields are only claims.
 struct SealedFileHeader: Hashable, Sendable {
   /// The format that this program writes, and the only one it reads.
   static let formatVersion: UInt16 = 1
-  /// The part that the key wrap binds: everything before the wrapped key.
-  static let boundByteCount = 112
+  /// The part that the headers of all classes have.
+  static let commonByteCount = 80
   /// Where the identity stands.
-  static let identityRange = 48..<80
+  static let identityRange = 32..<64
   /// The longest header.
-  static let maximumByteCount = 184
+  static let maximumByteCount = commonByteCount + HPKE.encapsulatedByteCount
 
   /// What the store or the protected files decide.
   let fields: SealedFields
-  /// The keybag whose keys sealed it.
-  let keybag: KeybagIdentifier
-  /// The class key that wraps the file key.
+  /// The class key that the file key is derived from.
   let classKey: ClassKeyIdentifier
-  /// The wrapped file key; for `completeUnlessOpen` the ephemeral public key, then the wrapped file key.
-  let wrapping: [UInt8]
+  /// The encapsulated key of `completeUnlessOpen`; empty for the others.
+  let encapsulated: [UInt8]
 
   /// The length of a class's headers.
   static func byteCount(for protection: ProtectionClass) -> Int {
-    boundByteCount + (protection == .completeUnlessOpen ? 72 : 40)
+    commonByteCount + (protection == .completeUnlessOpen ? HPKE.encapsulatedByteCount : 0)
   }
 
   /// Puts a header together.
-  init(fields: SealedFields, keybag: KeybagIdentifier, classKey: ClassKeyIdentifier, wrapping: [UInt8]) {
+  init(fields: SealedFields, classKey: ClassKeyIdentifier, encapsulated: [UInt8] = []) {
+    precondition(fields.identity.count == 32, "Identity is too short.")
+    precondition(fields.messageByteCount <= SealedFields.maximumMessageByteCount, "The file is too long to be sealed.")
     self.fields = fields
-    self.keybag = keybag
     self.classKey = classKey
-    self.wrapping = wrapping
+    self.encapsulated = encapsulated
   }
 
-  /// The first 112 bytes of a header, which exist before its file key is wrapped.
-  static func boundBytes(
-    _ fields: SealedFields, keybag: KeybagIdentifier, classKey: ClassKeyIdentifier
-  ) -> [UInt8] {
-    precondition(fields.identity.count == 32 && fields.identifier.count == 16, "Identity or identifier is too short.")
-    precondition(fields.messageByteCount <= SealedFields.maximumMessageByteCount, "The file is too long to be sealed.")
+  /// The bytes of the header.
+  var bytes: [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(maximumByteCount)
+    bytes.reserveCapacity(Self.maximumByteCount)
     bytes += fields.kind.magic
-    bytes.appendInteger(formatVersion)
+    bytes.appendInteger(Self.formatVersion)
     bytes.append(fields.protection.rawValue)
     bytes.append(0)
-    bytes.appendInteger(UInt32(byteCount(for: fields.protection)))
-    bytes += keybag.bytes
+    bytes.appendInteger(UInt32(Self.byteCount(for: fields.protection)))
     bytes += classKey.bytes
     bytes += fields.identity
     bytes.appendInteger(fields.generation)
     bytes.appendInteger(UInt64(fields.messageByteCount) | UInt64(fields.flags.rawValue) << 48)
-    bytes += fields.identifier
+    bytes += encapsulated
     return bytes
   }
-
-  /// The bytes of the header.
-  var bytes: [UInt8] { Self.boundBytes(fields, keybag: keybag, classKey: classKey) + wrapping }
 
   /// Reads the header that a file begins with.
   ///
@@ -65,7 +58,7 @@ struct SealedFileHeader: Hashable, Sendable {
   /// `unsupportedVersion` for a later format, with any other content.
   ///
   /// - Parameters:
-  ///   - start: The file's first bytes; as many as there are, up to 184.
+  ///   - start: The file's first bytes; as many as there are, up to 112.
   ///   - kind: What kind of file is expected.
   init(reading start: ArraySlice<UInt8>, kind: SealedFields.Kind) throws(ProtectionError) {
     guard start.count >= 10 else { throw .tooShort }
@@ -81,7 +74,7 @@ struct SealedFileHeader: Hashable, Sendable {
         .unsupportedVersion,
         "The file has format \(version) and this program knows \(Self.formatVersion): a newer program wrote it.")
     }
-    guard version > 0, start.count >= Self.boundByteCount else { throw .noHeader }
+    guard version > 0, start.count >= Self.commonByteCount else { throw .noHeader }
     var reader = FieldReader(start.dropFirst(10))
     guard let protection = ProtectionClass(rawValue: reader.integer()), reader.integer(UInt8.self) == 0 else {
       throw .noHeader
@@ -89,7 +82,6 @@ struct SealedFileHeader: Hashable, Sendable {
     let byteCount = Int(reader.integer(UInt32.self))
     guard byteCount == Self.byteCount(for: protection) else { throw .noHeader }
     guard start.count >= byteCount else { throw .tooShort }
-    keybag = KeybagIdentifier(bytes: Array(reader.take(KeybagIdentifier.byteCount)))
     classKey = ClassKeyIdentifier(bytes: Array(reader.take(ClassKeyIdentifier.byteCount)))
     let identity = Array(reader.take(32))
     let generation: UInt64 = reader.integer()
@@ -97,21 +89,15 @@ struct SealedFileHeader: Hashable, Sendable {
     fields = SealedFields(
       kind: kind, protection: protection, identity: identity, generation: generation,
       flags: .init(rawValue: UInt16(lengthAndFlags >> 48)),
-      messageByteCount: Int(lengthAndFlags & UInt64(SealedFields.maximumMessageByteCount)),
-      identifier: Array(reader.take(16)))
-    wrapping = Array(reader.take(byteCount - Self.boundByteCount))
+      messageByteCount: Int(lengthAndFlags & UInt64(SealedFields.maximumMessageByteCount)))
+    encapsulated = Array(reader.take(byteCount - Self.commonByteCount))
   }
 
-  /// Refuses files that can't be opened here, as far as claims tell: another class, another device.
-  func check(protection: ProtectionClass, keybag: KeybagIdentifier) throws(ProtectionError) {
+  /// Refuses a file that claims another class.
+  func check(protection: ProtectionClass) throws(ProtectionError) {
     guard fields.protection == protection else {
       throw ProtectionError(
         .wrongClass, "The file has class \(fields.protection), and \(protection) was expected; nothing of it is used.")
-    }
-    guard self.keybag == keybag else {
-      throw ProtectionError(
-        .otherDevice,
-        "The file was sealed on another device, or on this one before it was erased; its keys are not here.")
     }
   }
 }

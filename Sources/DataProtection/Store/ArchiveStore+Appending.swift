@@ -10,10 +10,17 @@ extension ArchiveStore {
   /// - Throws: `.locked`, or what the disk says; then the next save is a whole generation.
   @discardableResult
   package func append(_ frame: Data, to generation: Generation) throws(ProtectionError) -> PublishReceipt? {
+    try append(frame, to: generation, grows: false)
+  }
+
+  /// Appends a change that makes the content of a protected file longer, or another one.
+  func append(
+    _ frame: Data, to generation: Generation, grows: Bool
+  ) throws(ProtectionError) -> PublishReceipt? {
     try writing { state throws(ProtectionError) -> PublishReceipt? in
       try requireSlot(&state)
       guard var base = state.base, base.isAppendable, base.record.generation == generation.rawValue,
-        base.record.protection == protection, !state.isUnknown, base.frameCount < FrameScan.limit
+        base.record.protection == protection, !state.isUnknown, base.frameCount < base.frameLimit
       else { return nil }
       let isOwn = try attempt("look at an archive") { () throws(FileSystemError) in
         let named = try store.fileSystem.statusIfAny(ofName: base.record.file.text, in: state.slot.descriptor)
@@ -25,7 +32,7 @@ extension ArchiveStore {
       guard isOwn else { return nil }
       let (message, commitment) = try base.frames.seal(
         frame, number: UInt64(base.frameCount + 1), previous: base.commitment)
-      let bytes = FrameScan.bytes(of: message)
+      let bytes = FrameScan.bytes(of: message, grows: grows)
       guard base.end + bytes.count <= base.room.upperBound else { return nil }
       // From here on a failure may leave anything behind the last frame.
       state.base?.isAppendable = false
@@ -80,13 +87,14 @@ extension ArchiveStore {
   /// generation.
   package func requireDurable() throws(ProtectionError) {
     try writing { state throws(ProtectionError) in
-      // On a volume that nobody can write, a state that could be read is on the disk.
-      guard state.isReopened, !state.slot.isReadOnly else { return }
+      guard state.isReopened else { return }
       try requireSlot(&state)
       do throws(ProtectionError) {
         try makeDurable(&state)
       } catch {
         state.base?.isAppendable = false
+        // On a volume that nobody can write, a state that could be read is on the disk.
+        guard error.errno != FileSystemError.Code.readOnlyFileSystem.rawValue else { return }
         throw error
       }
     }
@@ -137,8 +145,9 @@ extension ArchiveStore {
     let old = try ledgerToContinue(&state)
     guard let current = old.current else { return .durable }
     let opened = try state.reading.open(current, as: current.protection)
+    let whole = try opened.whole()
     let written = try writeGeneration(
-      try opened.readAll(), appending: opened.frames, as: protection, orOneWay: keepsState, over: old, &state
+      whole.base, appending: whole.frames, as: protection, orOneWay: keepsState, over: old, &state
     ) { record in old.succeeded(by: record, ArchiveSuccession(), .passing) }
     return written.receipt.durability
   }

@@ -16,7 +16,7 @@ extension ArchiveStore {
         epoch = taken.reading.ledger.value?.epoch ?? taken.reading.entry?.epoch ?? []
       } else {
         guard try exists() else { return }
-        slot = try store.openForWriting(name, waiting: .zero)
+        slot = try openForWriting(waiting: .zero)
         let entry = try? entryOnList()
         epoch = (try? store.readLedger(in: slot))?.value?.epoch ?? entry?.epoch ?? []
       }

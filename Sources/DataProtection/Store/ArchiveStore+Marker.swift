@@ -33,13 +33,14 @@ extension ArchiveStore {
         // A damaged one, or something else in its place, is replaced.
         file = StoreFile(store.fileSystem, try state.slot.make(.marker), byteCount: 0, isWritable: true)
       }
+      state.attempt?.stopMapping()
       let begun = try RestorationAttempt(
-        marker, file, identity: identity, keys: store.keys)
+        marker, file, on: store.volume, identity: identity, keys: store.keys)
       state.marker = marker
       state.markerFile = file
       state.attempt = begun
-      // For hangs that the user ends by the power switch: the disk has it by then.
-      store.fileSystem.runBeside { begun.synchronize() }
+      // For hangs that the user ends by the power switch: the disk has it by then. Most attempts have ended long before.
+      store.fileSystem.runBeside(after: .seconds(1)) { [weak begun] in begun?.synchronizeBeginning() }
       return begun
     }
   }

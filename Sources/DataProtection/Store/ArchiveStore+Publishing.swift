@@ -59,31 +59,23 @@ extension ArchiveStore {
 
   // MARK: Before
 
-  /// Takes the slot anew if its lock file was removed, and makes it again if it was itself, or any directory above it.
+  /// Makes the slot again if it was removed, or any directory above it.
   ///
-  /// Throws `.otherDevice` once the device was erased, and `.io` on a volume that is still read-only.
+  /// Throws `.otherDevice` once the device was erased.
   func requireSlot(_ state: inout ArchiveStoreState) throws(ProtectionError) {
-    let isNamed = try store.isNamed(state.slot, name)
-    if isNamed, !state.slot.isReadOnly, try store.isLocked(state.slot) { return }
+    if try store.isNamed(state.slot, name) { return }
     letGo()
     // Its lock ends here, or this writer would find itself.
     state.reading.slot = nil
     state.base = nil
     state = try take(.zero)
-    state.isRemade = !isNamed
-    guard state.slot.isReadOnly else { return }
-    throw ProtectionError(
-      .io, "The volume is mounted read-only: earlier saves can be read, and nothing can be saved.",
-      errno: FileSystemError.Code.readOnlyFileSystem.rawValue)
+    state.isRemade = true
   }
 
-  /// Whether a save lies where nobody looks for it: somebody has taken the lock file away, so that another writer may be there,
-  /// or the directory, or one above it.
+  /// Whether a save lies where nobody looks for it: somebody has taken the directory away, or one above it.
   ///
   /// An error while looking is no answer.
-  func isAstray(_ state: ArchiveStoreState) -> Bool {
-    (try? store.isNamed(state.slot, name)) == false || (try? store.isLocked(state.slot)) == false
-  }
+  func isAstray(_ state: ArchiveStoreState) -> Bool { (try? store.isNamed(state.slot, name)) == false }
 
   /// The ledger that a save goes on from; made anew from the files when it is lost.
   func ledgerToContinue(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Ledger {
@@ -150,7 +142,7 @@ extension ArchiveStore {
         plaintext,
         SealedFields(
           kind: .archive, protection: protection, identity: identity, generation: number,
-          flags: SealedFields.Flags(rawValue: UInt16(flags.rawValue)), identifier: randomBytes(16)))
+          flags: SealedFields.Flags(rawValue: UInt16(flags.rawValue))))
     }
     let sealed: SealedBytes
     do throws(ProtectionError) {
@@ -169,12 +161,14 @@ extension ArchiveStore {
       (scan.end, scan.commitment) = (bytes.count, commitment)
     }
     precondition(
-      bytes.count <= room.upperBound && frames.count <= FrameScan.limit, "The same frames fitted behind the same base.")
+      bytes.count <= room.upperBound && frames.count <= sealed.frameLimit,
+      "The same frames fitted behind the same base.")
     let record = Ledger.Record(
       generation: number, commitment: sealed.commitment, protection: protection, flags: flags,
       byteCount: UInt64(bytes.count))
     return SealedGeneration(
-      record: record, bytes: bytes, frames: sealed.frames, room: room, frameCount: frames.count, scan: scan)
+      record: record, bytes: bytes, frames: sealed.frames, room: room, frameLimit: sealed.frameLimit,
+      frameCount: frames.count, scan: scan)
   }
 
   /// Writes a sealed generation, and commits the ledger that a body makes with its record.
@@ -188,7 +182,8 @@ extension ArchiveStore {
     state.verified.insert(sealed.record.generation)
     let base = ArchiveStoreState.Base(
       record: sealed.record, file: written.file, frames: sealed.frames, room: sealed.room,
-      frameCount: sealed.frameCount, end: sealed.scan.end, commitment: sealed.scan.commitment,
+      frameLimit: sealed.frameLimit, frameCount: sealed.frameCount, end: sealed.scan.end,
+      commitment: sealed.scan.commitment,
       allocated: sealed.bytes.count,
       isAppendable: written.receipt.durability == .durable && sealed.record.flags.isEmpty)
     return (written.receipt, base)
@@ -213,9 +208,6 @@ extension ArchiveStore {
         if !keepsState || state.isReopened || !next.ledger.vouchesForAll(of: old) {
           try store.fileSystem.synchronize(slot.descriptor)
         }
-      }
-      guard try store.isLocked(slot) else {
-        throw ProtectionError(.busy, "Somebody removed the lock of this archive while it was saved; save again.")
       }
       let ledgerBytes = try commit(next.ledger, &state)
       var receipt = PublishReceipt(
@@ -256,7 +248,7 @@ extension ArchiveStore {
   func synchronize(isFirst: Bool, _ state: inout ArchiveStoreState) -> Durability {
     do {
       try uninterrupted { () throws(FileSystemError) in try store.fileSystem.synchronize(state.slot.descriptor) }
-      if isFirst { for directory in [store.directory, store.parent.descriptor] { try synchronizeAnew(directory) } }
+      if isFirst { for directory in [store.directory, store.parent] { try synchronizeAnew(directory) } }
       if let entry = state.reading.entry, entry.isNew {
         try changeEntry(&state, SlotList.Entry(epoch: entry.epoch, isNew: false))
       }
@@ -292,7 +284,7 @@ extension ArchiveStore {
         found.filter { file in
           switch file {
           case .generation, .pending, .newLedger: !named.contains(file)
-          case .ledger, .lock, .marker, .unnamed: false
+          case .ledger, .marker, .unnamed: false
           }
         })
       state.needsSweep = false
@@ -313,7 +305,7 @@ extension ArchiveStore {
     if let entry = state.reading.entry, entry.epoch == ledger.epoch, try store.hasList() {
       if entry.isNew {
         // The run that listed it may have ended before that was durable.
-        try synchronizeAnew(store.parent.descriptor)
+        try synchronizeAnew(store.parent)
       }
       return isNew || entry.isNew || state.isUnknown
     }
@@ -335,9 +327,7 @@ struct SealedGeneration {
   let frames: any FrameSealing
   /// Where its frames may lie.
   let room: Range<Int>
+  let frameLimit: Int
   let frameCount: Int
   let scan: FrameScan
 }
-
-/// So many random bytes, for unique values that are no secret.
-func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max) } }

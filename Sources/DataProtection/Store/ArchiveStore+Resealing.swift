@@ -20,8 +20,7 @@ extension StoreDirectory {
 
   /// The store of a slot that nobody has in this process, by its ledger; nil when nothing was ever saved there.
   private func openForResealing(_ name: SlotName) throws(ProtectionError) -> ArchiveStore? {
-    guard let slot = try lookIfDirectory(at: name), try slot.files().contains(where: { $0 != .lock })
-    else { return nil }
+    guard let slot = try lookIfDirectory(at: name), try !slot.files().isEmpty else { return nil }
     let identity = try claimedIdentity(of: name, in: slot, try readLedger(in: slot).value)
     let store = ArchiveStore(self, identity: identity, protection: .complete, isListed: false)
     store.keepState()
@@ -87,6 +86,7 @@ extension ArchiveStore {
     _ record: Ledger.Record, over old: Ledger, _ state: ArchiveStoreState
   ) throws(ProtectionError) -> SealedGeneration {
     let opened = try state.reading.open(record, as: record.protection)
-    return try sealGeneration(try opened.readAll(), appending: opened.frames, as: opened.protection, over: old)
+    let whole = try opened.whole()
+    return try sealGeneration(whole.base, appending: whole.frames, as: opened.protection, over: old)
   }
 }

@@ -8,7 +8,11 @@ import Synchronization
 /// run one after the other.
 package final class ArchiveStore: Sendable {
   let store: StoreDirectory
-  let identity: [UInt8]
+  /// What names the slot under the device's keys: another one once the device was made again.
+  var identity: [UInt8] { hash.withLock { $0 } }
+  private let hash: Mutex<[UInt8]>
+  /// The slot; nil for one that is known by its hash alone.
+  private let slot: ArchiveSlot?
   let isListed: Bool
   let turn = Turn()
   /// Nil as long as this store has not taken the slot.
@@ -16,12 +20,17 @@ package final class ArchiveStore: Sendable {
   /// The class that new generations get.
   package let protection: ProtectionClass
   private let isForState = Mutex(false)
+  /// Where ``rest()`` stopped.
+  let rested = Mutex<ArchiveStoreState.Base?>(nil)
   /// What this store has saved while locked last, and in which life of the slot.
   let ownPending = Mutex<(generation: UInt64, epoch: [UInt8])?>(nil)
 
-  init(_ store: StoreDirectory, identity: [UInt8], protection: ProtectionClass, isListed: Bool) {
+  init(
+    _ store: StoreDirectory, slot: ArchiveSlot? = nil, identity: [UInt8], protection: ProtectionClass, isListed: Bool
+  ) {
     self.store = store
-    self.identity = identity
+    self.slot = slot
+    hash = Mutex(identity)
     self.isListed = isListed
     self.protection = protection
   }
@@ -61,7 +70,7 @@ package final class ArchiveStore: Sendable {
   package var isOpen: Bool { state.withLock { $0 != nil } }
 
   func take(_ patience: Duration) throws(ProtectionError) -> ArchiveStoreState {
-    let slot = try store.openForWriting(name, waiting: patience)
+    let slot = try openForWriting(waiting: patience)
     let reading = try SlotReading(store, identity: identity, slot: slot, isListed: isListed)
     var taken = ArchiveStoreState(reading: reading)
     // Who lets the slot go between two saves still replaces its own.
@@ -71,6 +80,17 @@ package final class ArchiveStore: Sendable {
     state.withLock { $0 = taken }
     store.note(self, as: name)
     return taken
+  }
+
+  /// Opens the slot's directory for this writer, by the name that it has now.
+  func openForWriting(waiting patience: Duration) throws(ProtectionError) -> SlotDirectory {
+    try store.openForWriting(waiting: patience) { () throws(ProtectionError) in
+      if let slot {
+        let now = try store.identity(of: slot)
+        hash.withLock { $0 = now }
+      }
+      return name
+    }
   }
 
   func letGo() {
@@ -176,14 +196,16 @@ package final class ArchiveStore: Sendable {
   }
 
   /// The facts about the newest generation that need no key, and when its file last changed; nil when nothing is saved.
-  func attributes() throws(ProtectionError) -> (record: Ledger.Record, modified: Double)? {
+  ///
+  /// The length is that of the plaintext; nothing authenticates it.
+  func attributes() throws(ProtectionError) -> (record: Ledger.Record, byteCount: Int, modified: Double)? {
     try looking { reading throws(ProtectionError) in
       guard let slot = reading.slot, let record = reading.ledger.value?.current else { return nil }
       let status = try attempt("look at an archive") { () throws(FileSystemError) in
         try slot.fileSystem.statusIfAny(ofName: record.file.text, in: slot.descriptor)
       }
       guard let status else { return nil }
-      return (record, status.modificationTime)
+      return (record, try plaintextByteCount(of: record, status, in: slot), status.modificationTime)
     }
   }
 
@@ -221,7 +243,8 @@ package final class ArchiveStore: Sendable {
     else { return }
     state.base = ArchiveStoreState.Base(
       record: record, file: opened.file, frames: opened.content.frames, room: opened.content.frameRoom,
-      frameCount: opened.frames.count, end: opened.scan.end, commitment: opened.scan.commitment,
+      frameLimit: opened.content.frameLimit, frameCount: opened.frames.count, end: opened.scan.end,
+      commitment: opened.scan.commitment,
       allocated: opened.file.byteCount,
       isAppendable: opened.tailDropped == 0 && opened.file.isWritable && opened.file.isOwn, reading: opened.readMark)
   }

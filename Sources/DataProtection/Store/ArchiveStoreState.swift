@@ -8,6 +8,8 @@ struct ArchiveStoreState {
     let frames: any FrameSealing
     /// Where its frames begin, and where there is no more room for any.
     let room: Range<Int>
+    /// How many it may have.
+    let frameLimit: Int
     /// How many frames it has.
     var frameCount: Int
     /// Where the next one goes.

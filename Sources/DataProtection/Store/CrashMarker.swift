@@ -117,15 +117,15 @@ extension CrashMarker {
     }
     body.appendZeroes(Self.bodyByteCount - body.count)
     var bytes = try SealedRecord.encode(magic: Self.magic, body: body, context: identity, purpose: .marker, keys: keys)
-    bytes += Self.bytes(ofRunning: running)
+    let last = Self.bytes(ofRunning: running)
+    for index in last.indices { bytes.append(last[index]) }
     return bytes
   }
 
   /// The last four bytes of a marker.
-  static func bytes(ofRunning node: UInt32?) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.appendInteger(node ?? idle)
-    return bytes
+  static func bytes(ofRunning node: UInt32?) -> [4 of UInt8] {
+    let number = node ?? idle
+    return [4 of UInt8] { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }
   }
 
   /// Reads a marker; throws `.corrupt` or `.otherDevice`, and `.unsupportedVersion` for a layout of the future.

@@ -3,7 +3,8 @@ import FoundationShim
 /// The frames behind the base of a generation, as far as they are authentic.
 ///
 /// Each one is a length (4 bytes) and a sealed message; zeroes end them. A frame counts only in its own place, by its
-/// number and the one before it.
+/// number and the one before it. In a protected file the highest bit of the length says that the frame makes the content
+/// longer, so that the length of the content is known without a key.
 struct FrameScan: Sendable {
   /// The frames, oldest first.
   var frames: [Data] = []
@@ -14,18 +15,28 @@ struct FrameScan: Sendable {
   /// Bytes behind the last frame that are neither a frame nor zeroes.
   var tailDropped = 0
 
-  /// So many frames a generation has at most: each costs a few microseconds at opening.
-  static let limit = 256
-
   /// The length and the message of a frame, as they are written.
-  static func bytes(of message: [UInt8]) -> [UInt8] {
+  ///
+  /// - Parameter grows: Whether it makes the content of a protected file longer.
+  static func bytes(of message: [UInt8], grows: Bool = false) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(message.count + lengthByteCount)
-    bytes.appendInteger(UInt32(message.count))
+    bytes.appendInteger(UInt32(message.count) | (grows ? growsBit : 0))
     return bytes + message
   }
 
-  private static let lengthByteCount = 4
+  /// So many bytes before a message say how long it is.
+  static let lengthByteCount = 4
+  private static let growsBit: UInt32 = 1 << 31
+
+  /// What the bytes before a message say; nil for none.
+  static func length(_ bytes: ArraySlice<UInt8>) -> (byteCount: Int, grows: Bool)? {
+    guard bytes.count >= lengthByteCount else { return nil }
+    var reader = FieldReader(bytes)
+    let value = reader.integer(UInt32.self)
+    let count = Int(value & ~growsBit)
+    return count > 0 ? (count, value & growsBit != 0) : nil
+  }
 
   /// No frames behind a base.
   init(behind end: Int, commitment: [UInt8]) {
@@ -43,7 +54,8 @@ struct FrameScan: Sendable {
     guard !room.isEmpty else { return }
     let bytes = try source.read(room)
     var position = bytes.startIndex
-    while frames.count < Self.limit, let message = Self.message(in: bytes, at: position) {
+    let mayGrow = content.fields.kind == .file
+    while frames.count < content.frameLimit, let message = Self.message(in: bytes, at: position, mayGrow: mayGrow) {
       do throws(ProtectionError) {
         let (frame, next) = try content.frames.open(message, number: UInt64(frames.count + 1), previous: commitment)
         frames.append(frame)
@@ -58,34 +70,10 @@ struct FrameScan: Sendable {
   }
 
   /// The message that begins at a position; nil when none that could be one does.
-  private static func message(in bytes: [UInt8], at position: Int) -> ArraySlice<UInt8>? {
-    guard bytes.count - position >= lengthByteCount else { return nil }
-    var reader = FieldReader(bytes[position...])
-    let count = Int(reader.integer(UInt32.self))
-    guard count > 0, count <= bytes.count - position - lengthByteCount else { return nil }
+  private static func message(in bytes: [UInt8], at position: Int, mayGrow: Bool) -> ArraySlice<UInt8>? {
+    guard let (count, grows) = length(bytes[position...]), mayGrow || !grows,
+      count <= bytes.count - position - lengthByteCount
+    else { return nil }
     return bytes[(position + lengthByteCount)..<(position + lengthByteCount + count)]
   }
-}
-
-/// A sealed base, with room for frames behind it.
-protocol FrameBase {
-  /// What its header says.
-  var fields: SealedFields { get }
-  /// Where it ends in the file, and frames begin.
-  var endOffset: Int { get }
-}
-
-extension FrameBase {
-  /// Where the frames of the generation may lie: beyond that a whole generation is cheaper to read.
-  ///
-  /// Whoever writes, reads or looks for frames asks here. The header's length doesn't count, so that the frames of a generation
-  /// fit behind the same base under another class.
-  var frameRoom: Range<Int> {
-    endOffset..<endOffset + max(fields.messageByteCount, FrameScan.smallBase) / 4
-  }
-}
-
-extension FrameScan {
-  /// A base counts as at least so long when the room for frames is measured.
-  fileprivate static let smallBase = 64 << 10
 }

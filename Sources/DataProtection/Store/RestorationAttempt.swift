@@ -3,14 +3,15 @@ import Synchronization
 
 /// A marked attempt at restoring: the next launch learns from it if this process dies in it.
 ///
-/// Marking is writing into the page cache, which outlives the process; only ``synchronize()`` waits for the disk. A note
-/// of a node is one write of four bytes, about a microsecond: into a mapped page it would cost less, and end the process
-/// when somebody cuts the file short.
+/// Marking is storing into the page cache, which outlives the process; only ``synchronize()`` waits for the disk. The page
+/// is mapped until ``end()``, so that a note costs no call; where that can't be, and later, notes are written.
 package final class RestorationAttempt: Sendable {
   private struct State {
     var marker: CrashMarker
-    /// Whether the disk was told that the attempt has ended, as it was told that it has begun.
-    var hasEnded = false
+    /// The marker's page, until the attempt ends.
+    var mapping: FileMapping?
+    /// Whether the disk was told that the attempt has begun: then it is told of its end.
+    var isOnDisk = false
     /// What earlier attempts have left, which the end forgets.
     var earlier: CrashMarker.Record?
   }
@@ -22,17 +23,29 @@ package final class RestorationAttempt: Sendable {
 
   /// Writes a marker in which an attempt runs.
   init(
-    _ marker: CrashMarker, _ file: StoreFile, identity: [UInt8], keys: any StoreKeys
+    _ marker: CrashMarker, _ file: StoreFile, on volume: VolumeKind?, identity: [UInt8], keys: any StoreKeys
   ) throws(ProtectionError) {
     let bytes = try marker.encoded(identity: identity, keys: keys)
-    try attempt("mark an attempt at restoring") { () throws(FileSystemError) in
-      try unsafe file.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
+    func map() -> FileMapping? {
+      volume == .overwriting ? file.fileSystem.map(file.descriptor, byteCount: bytes.count) : nil
+    }
+    // A file has to be as long as a marker before it is mapped.
+    var mapping = file.byteCount == bytes.count ? map() : nil
+    if let mapping {
+      unsafe mapping.store(bytes.span.bytes, at: 0)
+    } else {
+      try attempt("mark an attempt at restoring") { () throws(FileSystemError) in
+        try unsafe file.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: 0)
+      }
+      mapping = map()
     }
     self.file = file
     self.identity = identity
     self.keys = keys
-    state = Mutex(State(marker: marker))
+    state = Mutex(State(marker: marker, mapping: mapping))
   }
+
+  deinit { stopMapping() }
 
   /// What the marker says now.
   var marker: CrashMarker { state.withLock { $0.marker } }
@@ -48,7 +61,7 @@ package final class RestorationAttempt: Sendable {
         state.marker.records[0].takeDeaths(of: earlier)
       }
       state.marker.running = node ?? CrashMarker.noNode
-      if isBeginning { write(state.marker) } else { writeRunning(state.marker) }
+      if isBeginning { write(state) } else { writeRunning(state) }
     }
   }
 
@@ -57,22 +70,39 @@ package final class RestorationAttempt: Sendable {
     state.withLock { state in
       guard state.marker.running != nil else { return }
       state.marker.running = nil
-      writeRunning(state.marker)
+      writeRunning(state)
+      state.mapping = nil
     }
   }
 
   /// Nothing of the program runs with the state any more; earlier deaths at it are forgotten.
   package func end() {
-    let isFirst = state.withLock { state in
+    let isOwed = state.withLock { state in
       guard state.marker.running != nil else { return false }
-      if let first = state.marker.records.first, first.hasDeaths { state.earlier = first }
+      let first = state.marker.records.first
+      let hasDeaths = first?.hasDeaths == true
+      if hasDeaths { state.earlier = first }
       state.marker.end()
-      write(state.marker)
-      defer { state.hasEnded = true }
-      return !state.hasEnded
+      write(state)
+      state.mapping = nil
+      defer { state.isOnDisk = false }
+      return state.isOnDisk || hasDeaths
     }
-    // A power cut would bring the beginning back without the end.
-    if isFirst { file.fileSystem.runBeside { self.synchronize() } }
+    // A power cut would bring the beginning back without the end, or the deaths.
+    if isOwed { file.fileSystem.runBeside(after: .zero) { self.synchronize() } }
+  }
+
+  /// Has notes written from now on: the file is another attempt's to map.
+  func stopMapping() { state.withLock { $0.mapping = nil } }
+
+  /// Makes the marker durable if the attempt still runs.
+  func synchronizeBeginning() {
+    let isRunning = state.withLock { state in
+      guard state.marker.running != nil else { return false }
+      state.isOnDisk = true
+      return true
+    }
+    if isRunning { synchronize() }
   }
 
   /// Makes the marker durable, for hangs that the user ends by the power switch; waits for the disk.
@@ -81,20 +111,25 @@ package final class RestorationAttempt: Sendable {
   }
 
   /// Writes the marker whole; without keys the records stay, and the end counts.
-  private func write(_ marker: CrashMarker) {
-    if let bytes = try? marker.encoded(identity: identity, keys: keys) {
-      write(bytes, at: 0)
+  private func write(_ state: State) {
+    if let bytes = try? state.marker.encoded(identity: identity, keys: keys) {
+      unsafe write(bytes.span.bytes, at: 0, state)
     } else {
-      writeRunning(marker)
+      writeRunning(state)
     }
   }
 
-  private func writeRunning(_ marker: CrashMarker) {
-    write(CrashMarker.bytes(ofRunning: marker.running), at: CrashMarker.byteCount - 4)
+  private func writeRunning(_ state: State) {
+    let bytes: [4 of UInt8] = CrashMarker.bytes(ofRunning: state.marker.running)
+    unsafe write(bytes.span.bytes, at: CrashMarker.byteCount - 4, state)
   }
 
-  private func write(_ bytes: [UInt8], at offset: Int) {
-    // An attempt without a mark is not guarded; restoring goes on.
-    try? unsafe file.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: Int64(offset))
+  private func write(_ bytes: RawSpan, at offset: Int, _ state: State) {
+    if let mapping = state.mapping {
+      mapping.store(bytes, at: offset)
+    } else {
+      // An attempt without a mark is not guarded; restoring goes on.
+      try? file.fileSystem.writeAll(file.descriptor, bytes, at: Int64(offset))
+    }
   }
 }

@@ -37,8 +37,6 @@ enum SlotFile: Hashable, Sendable {
   case ledger
   /// A ledger that is being written.
   case newLedger
-  /// The file that the one writer keeps locked.
-  case lock
   /// The crash marker.
   case marker
   /// Says that no list names the slot yet, or that none is to name it any more.
@@ -48,7 +46,7 @@ enum SlotFile: Hashable, Sendable {
   var number: UInt64? {
     switch self {
     case .generation(let number), .pending(let number): number
-    case .ledger, .newLedger, .lock, .marker, .unnamed: nil
+    case .ledger, .newLedger, .marker, .unnamed: nil
     }
   }
 
@@ -62,7 +60,6 @@ enum SlotFile: Hashable, Sendable {
     case .pending(let number): "p-\(number)"
     case .ledger: "ledger"
     case .newLedger: "ledger.new"
-    case .lock: "lock"
     case .marker: "marker"
     case .unnamed: "unnamed"
     }
@@ -70,7 +67,7 @@ enum SlotFile: Hashable, Sendable {
 
   /// Reads a name; nil for anything that the store would not have written.
   init?(_ text: String) {
-    for fixed in [SlotFile.ledger, .newLedger, .lock, .marker, .unnamed] where fixed.text == text {
+    for fixed in [SlotFile.ledger, .newLedger, .marker, .unnamed] where fixed.text == text {
       self = fixed
       return
     }

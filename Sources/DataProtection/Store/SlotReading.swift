@@ -204,7 +204,8 @@ extension Ledger.Record {
     self.init(
       generation: opened.generation.rawValue, commitment: opened.commitment, protection: opened.protection,
       flags: flags.intersection([.oneWay, .partial]),
-      byteCount: UInt64(opened.scan.end))
+      // Of a protected file it is what was written as a whole.
+      byteCount: UInt64(opened.content.fields.kind == .file ? opened.content.endOffset : opened.scan.end))
   }
 }
 
@@ -220,5 +221,24 @@ extension ProtectionError.Code {
     case .missing, .corrupt, .wrongIdentity, .wrongClass, .otherDevice, .rolledBack: true
     default: false
     }
+  }
+}
+
+extension StoreDirectory {
+  /// What the header of a file claims.
+  func claims(of file: StoreFile) throws(ProtectionError) -> SealedClaims {
+    try sealer.claims(of: try file.read(0..<min(file.byteCount, 256))[...])
+  }
+
+  /// The whole hash that names a slot: its ledger's, or what a file claims; the name twice when nothing says.
+  func claimedIdentity(
+    of name: SlotName, in slot: SlotDirectory, _ ledger: Ledger?
+  ) throws(ProtectionError) -> [UInt8] {
+    if let ledger { return ledger.identity }
+    for claim in try slot.claims() {
+      guard let file = try? slot.open(claim), let claims = try? claims(of: file) else { continue }
+      if SlotName(identity: claims.fields.identity) == name { return claims.fields.identity }
+    }
+    return name.bytes + name.bytes
   }
 }

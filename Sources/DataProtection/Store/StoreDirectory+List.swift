@@ -8,7 +8,8 @@ extension StoreDirectory {
   ///
   /// Throws `.rolledBack` when it has seen a later keybag than the device has now.
   func readList() throws(ProtectionError) -> RecordReading<SlotList> {
-    let reading = try readRecord(SlotList.fileName, in: parent.descriptor, limit: SlotList.byteLimit) {
+    guard hasParent else { return .absent }
+    let reading = try readRecord(SlotList.fileName, in: parent, limit: SlotList.byteLimit) {
       bytes throws(ProtectionError) in try SlotList(bytes, keys: keys)
     }
     if let list = reading.value { try check(revision: list.keybagRevision) }
@@ -34,15 +35,14 @@ extension StoreDirectory {
   @discardableResult
   func changeList(_ body: (inout SlotList) -> Void) throws(ProtectionError) -> SlotList {
     try listTurn.take { () throws(ProtectionError) in
-      let lock = try TrustedDirectory.openStoreLock(
-        Self.lockName, in: directory, fileSystem, patience: options.patience)
-      defer { fileSystem.close(lock) }
+      let directory = directory
       let isOurs = try attempt("lock the list of slots") { () throws(FileSystemError) in
-        try fileSystem.lock(lock, .exclusive, patience: options.patience)
+        try fileSystem.lock(directory, .exclusive, patience: options.patience)
       }
       guard isOurs else {
         throw ProtectionError(.busy, "Another process keeps the list of slots locked; try again when it is done.")
       }
+      defer { try? fileSystem.unlock(directory) }
       var list: SlotList
       // What a lost or damaged list is made anew from is on no disk yet.
       var before = SlotList()
@@ -64,8 +64,8 @@ extension StoreDirectory {
       list.keybagRevision = max(list.keybagRevision, keys.keybagRevision)
       markAsCache()
       let bytes = try list.encoded(keys: keys)
-      try replaceFile(SlotList.fileName, by: SlotList.newFileName, in: parent.descriptor, with: bytes, fileSystem)
-      try fileSystem.synchronize(parent.descriptor, orSay: "The list of slots may not survive a power cut.")
+      try replaceFile(SlotList.fileName, by: SlotList.newFileName, in: parent, with: bytes, fileSystem)
+      try fileSystem.synchronize(parent, orSay: "The list of slots may not survive a power cut.")
       sweepDeleted(list)
       return list
     }
@@ -87,6 +87,7 @@ extension StoreDirectory {
 
   /// All slots whose directories are there, in order.
   func slotNames() throws(ProtectionError) -> [SlotName] {
+    guard isThere else { return [] }
     let names = try attempt("list the slots") { () throws(FileSystemError) in try fileSystem.names(in: directory) }
     return names.compactMap(SlotName.init).sorted()
   }
@@ -117,7 +118,7 @@ extension StoreDirectory {
   /// Whether there is a list, whatever it says.
   func hasList() throws(ProtectionError) -> Bool {
     try attempt("look for the list of slots") { () throws(FileSystemError) in
-      try fileSystem.statusIfAny(ofName: SlotList.fileName, in: parent.descriptor) != nil
+      try fileSystem.statusIfAny(ofName: SlotList.fileName, in: parent) != nil
     }
   }
 

@@ -8,23 +8,34 @@ import Synchronization
 package final class StoreDirectory: Sendable {
   /// The name of the directory of the slots in the device's.
   package static let name = "archives"
-  /// The file that serialises changes of the list.
-  static let lockName = "lock"
+  /// The file in the device's directory that is locked while its keys change, or the directory of the slots is made again.
+  static let parentLockName = "lock"
 
   let fileSystem: any FileSystem
   let keys: any StoreKeys
   let sealer: any StoreSealing
-  let options: DeviceOptions
+  let options: StoreOptions
   /// The directory of the slots.
-  var directory: Descriptor { slots.withLock { $0[$0.count - 1].descriptor } }
-  /// The directory, and those that were it before somebody removed or exchanged them: calls may be under way there.
-  private let slots: Mutex<[OwnedDescriptor]>
+  var directory: Descriptor { place.slots?.descriptor ?? Self.none }
+  /// The directory of that, where the list lies.
+  var parent: Descriptor { place.parent?.descriptor ?? Self.none }
+  /// What kind of volume that is on; nil as long as nothing is.
+  var volume: VolumeKind? { place.volume }
+  /// Whether there are directories; false as long as nothing can be written in their place.
+  var isThere: Bool { place.slots != nil }
+  /// Whether there is the directory of the list.
+  var hasParent: Bool { place.parent != nil }
+  private var place: Place { places.withLock { $0.last } ?? Place() }
+  /// Where the store lies, behind the places where it lay before somebody removed or exchanged them: calls may be under way
+  /// there.
+  private let places: Mutex<[Place]>
   private let isCache: Bool
   /// The path of the parent, without a slash at its end; nil if nobody knows it.
   private let path: String?
-  /// The directory of that, where the list lies.
-  let parent: OwnedDescriptor
-  let volume: VolumeKind
+  /// Opens the parent as its path has it now, and makes it where it is gone; nil if nobody does.
+  private let makeParent: (@Sendable () throws(ProtectionError) -> OwnedDescriptor)?
+  /// Whether its device was erased.
+  private let isRetired = Mutex(false)
   /// What this process has open for writing, for sealing it anew.
   private let writers = Mutex<[SlotName: Writer]>([:])
   /// The list is changed by one thread at a time; the lock of the disk is between processes.
@@ -34,38 +45,68 @@ package final class StoreDirectory: Sendable {
     weak var store: ArchiveStore?
   }
 
+  private struct Place {
+    var parent: OwnedDescriptor?
+    var slots: OwnedDescriptor?
+    var volume: VolumeKind?
+  }
+
+  /// No directory: every call with it fails.
+  private static let none = Descriptor(rawValue: -1)
+
   /// Opens the store in the device's directory, and makes it when it isn't there.
   ///
   /// Throws `.unsafeLocation` when the directory is a link, not ours, open to others, or on a network volume that
-  /// was not opted for; nothing is changed then.
+  /// was not opted for; nothing is changed then. Where there is no room for it, or the volume is read-only, the device's own
+  /// store is empty until the first save that finds room.
   ///
   /// - Parameters:
+  ///   - parent: The directory in which it lies; nil as long as that can't be made.
   ///   - path: Where the parent is found; a save is looked for there before it is acknowledged.
   ///   - isCache: Whether the directory is marked as not for backup, and made again when somebody removes it: the device's.
   ///   - volume: A volume that was found good already.
   init(
-    _ fileSystem: any FileSystem, in parent: OwnedDescriptor, at path: String? = nil, keys: any StoreKeys,
+    _ fileSystem: any FileSystem, in parent: OwnedDescriptor?, at path: String? = nil, keys: any StoreKeys,
     sealer: any StoreSealing,
-    options: DeviceOptions = DeviceOptions(), isCache: Bool = false, volume: TrustedVolume? = nil
+    options: StoreOptions = StoreOptions(), isCache: Bool = false, volume: TrustedVolume? = nil,
+    makingParent makeParent: (@Sendable () throws(ProtectionError) -> OwnedDescriptor)? = nil
   ) throws(ProtectionError) {
-    var isNew = false
-    let descriptor = try attempt("open the store's directory") { () throws(FileSystemError) in
-      try Self.openOrMake(Self.name, in: parent.descriptor, fileSystem, isNew: &isNew)
-    }
     self.fileSystem = fileSystem
     self.keys = keys
     self.sealer = sealer
     self.options = options
-    self.slots = Mutex([OwnedDescriptor(fileSystem, descriptor)])
-    self.parent = parent
     self.path = path
     self.isCache = isCache
-    self.volume = try TrustedDirectory.check(
-      descriptor, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes,
-      known: volume
-    ).kind
-    if isNew { markAsCache() }
+    self.makeParent = makeParent
+    places = Mutex([Place(parent: parent)])
+    guard let parent else { return }
+    do throws(ProtectionError) {
+      try openSlots(in: parent, known: volume)
+    } catch {
+      guard isCache, error.isScarceRoom else { throw error }
+    }
   }
+
+  /// Opens the directory of the slots, and makes it when it isn't there; says whether it did.
+  @discardableResult
+  private func openSlots(
+    in parent: OwnedDescriptor, known: TrustedVolume? = nil
+  ) throws(ProtectionError) -> Bool {
+    var isNew = false
+    let descriptor = try attempt("open the store's directory") { () throws(FileSystemError) in
+      try Self.openOrMake(Self.name, in: parent.descriptor, fileSystem, isNew: &isNew)
+    }
+    let slots = OwnedDescriptor(fileSystem, descriptor)
+    let volume = try TrustedDirectory.check(
+      descriptor, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes,
+      known: known)
+    places.withLock { $0.append(Place(parent: parent, slots: slots, volume: volume.kind)) }
+    if isNew { markAsCache() }
+    return isNew
+  }
+
+  /// Has nobody go on here: the device was erased.
+  func retire() { isRetired.withLock { $0 = true } }
 
   /// Marks the directory as not for backup, if it is to be.
   ///
@@ -85,32 +126,37 @@ package final class StoreDirectory: Sendable {
   func archives(
     for slot: ArchiveSlot, protection: ProtectionClass, isListed: Bool = true
   ) throws(ProtectionError) -> ArchiveStore {
-    ArchiveStore(self, identity: try identity(of: slot), protection: protection, isListed: isListed)
+    ArchiveStore(
+      self, slot: slot, identity: try identity(of: slot), protection: protection, isListed: isListed)
   }
 
   // MARK: Slots
 
   /// Opens the directory of a slot for looking; nil when there is none.
   func look(at name: SlotName) throws(ProtectionError) -> SlotDirectory? {
-    try openSlot(name).map { SlotDirectory(fileSystem, $0, lock: nil) }
+    try openSlot(name).map { SlotDirectory(fileSystem, $0) }
   }
 
   /// Opens the directory of a slot for its one writer, and makes it when it isn't there; nothing is synced.
   ///
   /// Throws `.inUse` when somebody else has it and does not let go within the patience.
-  func openForWriting(_ name: SlotName, waiting patience: Duration) throws(ProtectionError) -> SlotDirectory {
+  ///
+  /// - Parameter name: The slot's name, which is another one once the device was made again.
+  func openForWriting(
+    waiting patience: Duration, _ name: () throws(ProtectionError) -> SlotName
+  ) throws(ProtectionError) -> SlotDirectory {
     for _ in 0..<Self.attemptLimit {
+      let name = try name()
       guard let directory = try openSlot(name, making: true) else {
         try reopen()
         continue
       }
-      let slot = try openLock(of: directory)
-      if let lock = slot.lock {
-        let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
-          try fileSystem.lock(lock.descriptor, .exclusive, patience: patience)
-        }
-        guard isOurs else { throw inUse(lock) }
+      // The directory itself is locked: nobody can take its lock away and leave it where it is.
+      let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
+        try fileSystem.lock(directory.descriptor, .exclusive, patience: patience)
       }
+      guard isOurs else { throw inUse(directory) }
+      let slot = SlotDirectory(fileSystem, directory)
       if try isNamed(slot, name) { return slot }
       // Its writer has deleted it while this one waited, or somebody has taken the directory of all slots away.
       if try !isCurrent() { try reopen() }
@@ -121,14 +167,6 @@ package final class StoreDirectory: Sendable {
 
   /// So often a directory is opened again that somebody has taken away meanwhile.
   private static let attemptLimit = 16
-
-  /// Opens the lock file of a slot; for reading alone on a read-only volume, where nobody else can write, either.
-  private func openLock(of slot: OwnedDescriptor) throws(ProtectionError) -> SlotDirectory {
-    let (lock, isReadOnly) = try TrustedDirectory.openLockOrRead(
-      SlotFile.lock.text, in: slot.descriptor, fileSystem, patience: options.patience)
-    return SlotDirectory(
-      fileSystem, slot, lock: lock.map { OwnedDescriptor(fileSystem, $0, isLock: true) }, isReadOnly: isReadOnly)
-  }
 
   /// Whether the slot's name still means an open directory, from the device's path on.
   ///
@@ -141,35 +179,30 @@ package final class StoreDirectory: Sendable {
     }
   }
 
-  /// Whether the lock of a slot still excludes others: somebody may have removed its file, and another writer made one.
-  func isLocked(_ slot: SlotDirectory) throws(ProtectionError) -> Bool {
-    try attempt("look at a lock file") { () throws(FileSystemError) in
-      guard let own = try slot.lockIdentity() else { return slot.isReadOnly }
-      return try fileSystem.statusIfAny(ofName: SlotFile.lock.text, in: slot.descriptor)?.identity == own
-    }
-  }
-
   // MARK: The directory of the slots
 
   /// Whether the open directory of the slots is the one that its path means.
   private func isCurrent() throws(ProtectionError) -> Bool {
-    try attempt("look at the store's directory") { () throws(FileSystemError) in
+    guard isThere else { return false }
+    return try attempt("look at the store's directory") { () throws(FileSystemError) in
       let own = try fileSystem.status(of: directory)
       guard let path else { return own.linkCount > 0 }
       return try fileSystem.statusIfAny(atPath: "\(path)/\(Self.name)")?.identity == own.identity
     }
   }
 
-  /// Opens the directory of the slots by its name, and makes it again if somebody has removed it while the program runs.
+  /// Opens the directory of the slots by its name, and makes it again, with the device's own if need be, where somebody has
+  /// removed it while the program runs, or it could not be made before.
   ///
-  /// Throws `.erased` when the device has been erased, or its directory removed with the keys: both take the list as well.
+  /// Throws `.erased` when the device has been erased.
   private func reopen() throws(ProtectionError) {
-    guard isCache else { throw .erased }
+    guard isCache, !isRetired.withLock({ $0 }) else { throw .erased }
+    guard let parent = try makeParent?() ?? place.parent else { throw .notMade }
     // An erase has this lock, so that nothing is made while one is under way.
     let lock = OwnedDescriptor(
       fileSystem,
       try TrustedDirectory.openStoreLock(
-        DeviceDirectory.lockName, in: parent.descriptor, fileSystem, patience: options.patience),
+        Self.parentLockName, in: parent.descriptor, fileSystem, patience: options.patience),
       isLock: true)
     let isOurs = try attempt("lock the device") { () throws(FileSystemError) in
       try fileSystem.lock(lock.descriptor, .exclusive, patience: options.patience)
@@ -178,16 +211,8 @@ package final class StoreDirectory: Sendable {
       throw ProtectionError(.busy, "Another process keeps the device locked; try again when it is done.")
     }
     try withExtendedLifetime(lock) { () throws(ProtectionError) in
-      guard try readList().value != nil else { throw .erased }
-      var isNew = false
-      let descriptor = try attempt("make the store's directory again") { () throws(FileSystemError) in
-        try Self.openOrMake(Self.name, in: parent.descriptor, fileSystem, isNew: &isNew)
-      }
-      slots.withLock { $0.append(OwnedDescriptor(fileSystem, descriptor)) }
-      _ = try TrustedDirectory.check(
-        descriptor, called: "The store's directory", fileSystem, allowsNetworkVolumes: options.allowsNetworkVolumes)
-      markAsCache()
-      guard isNew else { return }
+      guard try keys.isOnDisk() else { throw .erased }
+      guard try openSlots(in: parent) else { return markAsCache() }
       try fileSystem.synchronize(parent.descriptor, orSay: "The store's directory may not survive a power cut.")
     }
   }
@@ -208,6 +233,7 @@ package final class StoreDirectory: Sendable {
   }
 
   private func openSlot(_ name: SlotName, making: Bool = false) throws(ProtectionError) -> OwnedDescriptor? {
+    guard isThere else { return nil }
     do throws(ProtectionError) {
       var isNew = false
       let descriptor = try attempt("open a slot") { () throws(FileSystemError) in
@@ -215,7 +241,7 @@ package final class StoreDirectory: Sendable {
           ? Self.openOrMake(name.text, in: directory, fileSystem, isNew: &isNew)
           : fileSystem.openDirectory(name.text, in: directory)
       }
-      return OwnedDescriptor(fileSystem, descriptor)
+      return OwnedDescriptor(fileSystem, descriptor, isLock: making)
     } catch {
       switch (error.cause as? FileSystemError)?.code {
       case .noSuchFile:

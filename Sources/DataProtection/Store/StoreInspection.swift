@@ -125,7 +125,7 @@ package struct StoreInspection: Sendable {
         byteCount: Int(clamping: status.byteCount), isCurrent: isCurrent, problem: problem)
     }
     switch file {
-    case .lock, .unnamed: return nil
+    case .unnamed: return nil
     case .newLedger: return found(.unlisted)
     case .ledger:
       if case .invalid(let error) = ledger { return found(.ledger, nil, error.code) }

@@ -6,6 +6,8 @@ package protocol StoreKeys: Sendable {
   var keybagRevision: UInt64 { get }
   /// The keybag's revision, after a look at the disk: another program may have changed the passcode since.
   func refreshKeybagRevision() throws(ProtectionError) -> UInt64
+  /// Whether the disk still has this keybag; an erase takes it.
+  func isOnDisk() throws(ProtectionError) -> Bool
   /// The machine's current start (16 bytes), which tells a power cut from the death of a process.
   var bootIdentifier: [UInt8] { get }
   /// HMAC-SHA-256 under one of the derived device keys; 32 bytes.

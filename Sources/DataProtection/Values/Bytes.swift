@@ -15,3 +15,6 @@ extension [UInt8] {
     return count
   }
 }
+
+/// So many random bytes, for unique values that are no secret.
+func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max) } }

@@ -76,3 +76,12 @@ extension ProtectionError: CustomStringConvertible {
     "\(code): \(message)\(errno.map { " (errno \($0))" } ?? "")"
   }
 }
+
+extension ProtectionError {
+  /// The refusal of the class table.
+  static func locked(_ protection: ProtectionClass) -> ProtectionError {
+    ProtectionError(
+      .locked,
+      "The device is locked and \(protection) data is out of reach; unlock it and try again. The data is untouched.")
+  }
+}

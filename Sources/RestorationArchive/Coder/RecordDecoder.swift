@@ -8,6 +8,19 @@ package struct RecordDecoder: Sendable {
   private let tables: PinnedTables
   private let depthLimit: Int
 
+  /// How many bytes the record has.
+  package var byteCount: Int { bytes.count }
+
+  /// The same record in memory of its own, so that what it was a part of can go.
+  package func compacted() -> RecordDecoder { RecordDecoder(copying: self) }
+
+  private init(copying other: RecordDecoder) {
+    entryCount = other.entryCount
+    bytes = Data(Array(other.bytes))
+    tables = other.tables
+    depthLimit = other.depthLimit
+  }
+
   /// Makes a decoder and checks the whole outline.
   ///
   /// The record has keys, the tables know them, and every value ends before the bytes do: so ``keys`` and

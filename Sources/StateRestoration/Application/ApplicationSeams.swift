@@ -25,14 +25,26 @@ package import FoundationShim
   /// The program ends in order: a restoration that is still extended has not crashed.
   func announceEnd()
 
+  /// The program does not run any more, however it has ended.
+  func didEnd()
+
   /// Deletes everything that is preserved.
   func deleteState() async throws(RestorationError)
+
+  /// Does what an unlock has left to do, and returns when the hierarchies have their state; nil when there is no report.
+  func finishLateRestoration() async -> RestorationReport?
+
+  /// Frees what can be read or made again.
+  func freeMemory()
 
   /// The program is suspended: what an unlock leaves to do waits.
   func suspend()
 
   /// The program runs again.
   func wake()
+
+  /// Protected data is available again.
+  func protectedDataDidBecomeAvailable()
 
   /// The report of the last restoring, also of one that came late, after an unlock; `nil` before the first.
   var lastReport: RestorationReport? { get }
@@ -47,15 +59,23 @@ package import FoundationShim
   var extent: RestorationExtent { get set }
 }
 
+extension ApplicationEngine {
+  /// Does nothing.
+  package func didEnd() {}
+
+  /// Does nothing: a coordinator follows the device by itself.
+  package func protectedDataDidBecomeAvailable() {}
+}
+
 /// Where one snapshot is kept, sealed.
 ///
 /// Every call blocks and must not come from the main actor.
 package protocol SnapshotStore: Sendable {
-  /// The snapshot; `nil` when there is none.
-  func open() throws(ProtectionError) -> Data?
+  /// The snapshot, and when it was taken; `nil` when there is none.
+  func open() throws(ProtectionError) -> (picture: Data, takenAt: Date)?
 
   /// Keeps a snapshot instead of the last one.
-  func keep(_ snapshot: Data) throws(ProtectionError)
+  func keep(_ snapshot: Data, takenAt: Date) throws(ProtectionError)
 
   /// Deletes it; nothing to delete is fine.
   func delete() throws(ProtectionError)

@@ -21,6 +21,34 @@
     for child in controller.restorationChildren { collect(child, &seen, &found) }
   }
 
+  /// Whether a controller is preserved, and everything that is seen in it, as far as the containers say.
+  func showsOnlyPreserved(_ top: any RestorableController) -> Bool {
+    var seen: Set<ObjectIdentifier> = []
+    return preserves(top) && showsOnlyPreserved(below: top, &seen)
+  }
+
+  private func showsOnlyPreserved(
+    below parent: any RestorableController, _ seen: inout Set<ObjectIdentifier>
+  ) -> Bool {
+    guard seen.insert(ObjectIdentifier(parent)).inserted else { return true }
+    let preserved = preservedChildren(of: parent)
+    // A controller that is no container does not say which of its children are seen: those that are left out may not be.
+    let visible = (parent as? any RestorationContainer)?.visibleControllers ?? preserved
+    for child in visible {
+      guard preserved.contains(where: { $0 === child }), showsOnlyPreserved(below: child, &seen) else { return false }
+    }
+    return true
+  }
+
+  /// The children that are preserved with their parent: those with an identifier, the first of their names.
+  private func preservedChildren(of parent: any RestorableController) -> [any RestorableController] {
+    var taken: Set<RestorationIdentifier> = []
+    return parent.restorationChildren.filter { child in
+      guard let identifier = child.restorationIdentifier, !identifier.rawValue.isEmpty else { return false }
+      return taken.insert(identifier).inserted
+    }
+  }
+
   /// Whether a controller is preserved: it and all its ancestors have identifiers, the first of their names.
   func preserves(_ controller: any RestorableController) -> Bool {
     roots.contains { preserves(controller, below: $0) }
@@ -29,10 +57,6 @@
   private func preserves(_ controller: any RestorableController, below parent: any RestorableController) -> Bool {
     guard let identifier = parent.restorationIdentifier, !identifier.rawValue.isEmpty else { return false }
     if parent === controller { return true }
-    var taken: Set<RestorationIdentifier> = []
-    return parent.restorationChildren.contains { child in
-      guard let identifier = child.restorationIdentifier, taken.insert(identifier).inserted else { return false }
-      return preserves(controller, below: child)
-    }
+    return preservedChildren(of: parent).contains { preserves(controller, below: $0) }
   }
 }

@@ -9,7 +9,7 @@
     init(_ handle: any ReopenableHandle) { self.handle = handle }
 
     func close() {
-      handle?.close()
+      handle?.suspend()
       phase = .closed
     }
   }

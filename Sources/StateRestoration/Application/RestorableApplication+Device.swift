@@ -17,18 +17,25 @@ extension RestorableApplication {
 }
 
 extension RestorableApplication {
-  /// Joins the scenes of a program, its device and a life cycle.
+  /// Joins the windows of a program, its device and a life cycle.
   ///
-  /// Launching restores the scenes that were open into the roots that the delegate makes; leaving and ending preserve all of
-  /// them. The snapshot is one for the program.
+  /// Launching restores the windows that were open; leaving and ending preserve all of them. The snapshot is one for the
+  /// program.
   /// - Throws: What keeps the device from giving the snapshot's slot.
-  public convenience init(
-    device: ProtectedDevice, scenes: SceneSessions, lifecycle: Lifecycle = Lifecycle(),
+  public convenience init<Root: RestorableController>(
+    device: ProtectedDevice, windows: RestoredWindows<Root>, lifecycle: Lifecycle = Lifecycle(),
     delegate: any RestorableApplicationDelegate
   ) throws(ProtectionError) {
-    let slot = ArchiveSlot(application: scenes.configuration.application, scene: "", slot: "snapshot")
-    let store = try device.archives(for: slot, protection: scenes.configuration.protection)
-    let engine = SceneEngine(scenes) { [weak delegate] in delegate?.makeRoot(for: $0) }
+    try self.init(device: device, scenes: windows.makeEngine(), lifecycle: lifecycle, delegate: delegate)
+  }
+
+  /// Joins scenes, their device and a life cycle.
+  convenience init(
+    device: ProtectedDevice, scenes engine: SceneEngine, lifecycle: Lifecycle = Lifecycle(),
+    delegate: any RestorableApplicationDelegate
+  ) throws(ProtectionError) {
+    let slot = ArchiveSlot(application: engine.configuration.application, scene: "", slot: "snapshot")
+    let store = try device.archives(for: slot, protection: engine.configuration.protection)
     self.init(
       engine: engine, device: device, snapshots: DeviceSnapshotStore(store: store), lifecycle: lifecycle,
       delegate: delegate)
@@ -62,6 +69,13 @@ extension RestorationCoordinator: ApplicationEngine {
     return try await preserve(root)
   }
 
+  package func freeMemory() {
+    // Nobody can be in the middle of reading it.
+    if operations.current == nil { restored?.releaseState() }
+    let survivesLocks = [.none, .completeUntilFirstUserAuthentication].contains(configuration.protection)
+    worker.post { $0.freeMemory(readsAgain: survivesLocks) }
+  }
+
   package func beginGuard() { extendStateRestoration() }
 
   package func endGuard() async {
@@ -69,11 +83,6 @@ extension RestorationCoordinator: ApplicationEngine {
     // After the removal of the mark, which was handed over last.
     await worker.run { _ in }
     await endTurn()
-  }
-
-  /// Drops the snapshot of a state that a save has set aside.
-  func dropSnapshot() async {
-    do throws(ProtectionError) { try await snapshots?.delete() } catch { log.log(.warning, error.ofSnapshot) }
   }
 
   package func deleteState() async throws(RestorationError) { try await discardForGood() }

@@ -41,6 +41,10 @@ import FoundationShim
   private var availability: (any Sendable)?
   private var observation: LifecycleObservation?
   private var ignoresNextSnapshot = false
+  /// The count of saves at which the snapshot on disk shows the state; 0 is the state of the launch.
+  private var snapshotSave: UInt64 = 0
+  /// Whether the program was in the foreground since the snapshot was taken.
+  private var wasSeen = false
   private var hasRestored = false
   private var hasDeclined = false
 
@@ -50,7 +54,9 @@ import FoundationShim
   ) {
     self.engine = engine
     self.device = device
-    self.snapshots = SnapshotKeeper(store: snapshots)
+    let configuration = engine.configuration
+    self.snapshots = SnapshotKeeper(
+      store: snapshots, lifetime: configuration.snapshotLifetime, now: configuration.now, log: configuration.log)
     self.lifecycle = lifecycle
     self.delegate = delegate
     lifecycle.delegate = delegate
@@ -62,8 +68,16 @@ import FoundationShim
     }
     observation = lifecycle.observe { [weak self] event in
       switch event {
-      case .step(.enter(.suspended), _): self?.engine.suspend()
-      case .step(.enter, .suspended): self?.engine.wake()
+      case .step(.enter(.suspended), _):
+        self?.engine.suspend()
+        // A suspended program that holds little is purged late.
+        self?.engine.freeMemory()
+      case .memoryWarning: self?.engine.freeMemory()
+      case .step(.enter(.inactive), .notRunning), .step(.enter(.inactive), .background): self?.wasSeen = true
+      case .step(.enter(let next), .suspended):
+        self?.engine.wake()
+        if next == .notRunning { self?.engine.didEnd() }
+      case .step(.enter(.notRunning), _): self?.engine.didEnd()
       case .step(.willTerminate, _): self?.engine.announceEnd()
       case .step(.willFinishLaunching, _):
         self?.forgetRestoring()
@@ -100,8 +114,8 @@ import FoundationShim
   ///
   /// With ``RestorationConfiguration/isDeveloperMode`` the state stays. Of several windows all are tried, and the first error is
   /// thrown. While the device is locked, nobody can say which windows there were: those of this run are deleted, and
-  /// `discardFailed` is thrown, with `locked` as its cause. After the unlock, ``SceneSessions/load()`` names the others, and
-  /// ``SceneSessions/discard(_:)`` deletes each. `discardFailed` is also thrown, now and later, after a list of windows was
+  /// `discardFailed` is thrown, with `locked` as its cause. After the unlock, ``RestoredWindows/sessions`` names the others, and
+  /// ``RestoredWindows/discard(_:)`` deletes each. `discardFailed` is also thrown, now and later, after a list of windows was
   /// lost: nobody can name those that were only in it.
   public func forceQuit() async throws(RestorationError) {
     do throws(LifecycleError) {
@@ -140,6 +154,26 @@ import FoundationShim
     return try result.get()
   }
 
+  /// Does what an unlock has left to do, and returns when every hierarchy has its state; at once if nothing is left.
+  ///
+  /// Late restoring begins by itself, a moment after the unlock: call this where the program has to know that it is over. Of
+  /// several windows also those come back whose list could not be read at launch; the delegate makes their roots.
+  ///
+  /// ```swift
+  /// try await device.unlock(passcode: passcode)
+  /// let report = await application.finishLateRestoration()
+  /// ```
+  ///
+  /// - Returns: The report of the last restoration: of the late one, if there was one. One that says `locked` still waits: the
+  ///   device is locked, the program is suspended, or the coordinator's delegate has answered `wait`. Nil when the launch has
+  ///   not restored and declined.
+  @discardableResult
+  public func finishLateRestoration() async -> RestorationReport? {
+    let report = await engine.finishLateRestoration()
+    if report != nil, !lifecycle.launchResponse.contains(.declinesRestoring) { hasRestored = true }
+    return self.report
+  }
+
   /// Drops the snapshot that will be taken next, and the one that was kept: the next launch shows none.
   ///
   /// - Returns: The deletion of the one that was kept, for a caller that has to know that it is gone.
@@ -151,12 +185,14 @@ import FoundationShim
 
   /// Closes this handle when the program resigns active, if its file is `complete`, and opens it anew.
   ///
-  /// The handle is not retained.
+  /// A `ProtectedFileHandle`, which needs nothing else, or an object of your own. One that can't be opened again, because the
+  /// file is gone, say, is told to the delegate; while locked it is tried again after the unlock. The handle is not retained.
   public func manage(_ handle: any ReopenableHandle) { handles.add(handle) }
 
   private func availabilityChanged(_ isAvailable: Bool) {
     lifecycle.post(.protectedData(isAvailable: isAvailable))
     guard isAvailable else { return handles.deviceWasLocked() }
+    engine.protectedDataDidBecomeAvailable()
     Task { await handles.deviceWasUnlocked { handle, error in delegate?.didFailToReopen(handle, error: error) } }
   }
 }
@@ -235,7 +271,12 @@ extension RestorableApplication: LifecycleWork {
 
   private func takeSnapshot() async {
     guard let delegate else { return }
-    let isTopPreserved = delegate.topVisibleController.map(walk.preserves) ?? false
+    let save = snapshots.saveCount
+    // Nobody has seen the program since the last one was taken, and its state is what it was: the picture is still true.
+    guard wasSeen || ignoresNextSnapshot || save != snapshotSave else { return }
+    let walk = walk
+    let tops = delegate.topVisibleController.map { [$0] } ?? walk.roots
+    let isTopPreserved = !tops.isEmpty && tops.allSatisfy(walk.showsOnlyPreserved)
     func rules() -> SnapshotRules {
       SnapshotRules(
         isStatePreserved: isStatePreserved, isTopControllerPreserved: isTopPreserved,
@@ -246,10 +287,11 @@ extension RestorableApplication: LifecycleWork {
     let keepsSnapshot = rules().keepsSnapshot
     let isIgnored = ignoresNextSnapshot
     ignoresNextSnapshot = false
+    (snapshotSave, wasSeen) = (save, false)
     // While the stored state could not be looked at, it will come back, and its picture with it.
     do throws(ProtectionError) {
       if let payload, keepsSnapshot {
-        try await snapshots.keep(payload)
+        try await snapshots.keep(payload, ofSave: save)
       } else if !isDeferred || isIgnored {
         try await snapshots.delete()
       }

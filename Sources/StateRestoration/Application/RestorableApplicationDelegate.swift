@@ -7,20 +7,18 @@ public import FoundationShim
 @MainActor public protocol RestorableApplicationDelegate: LifecycleDelegate {
   /// The root of the hierarchy; asked before restoring and before preserving.
   ///
-  /// With `nil` there is nothing to do, but for the windows of ``SceneSessions``, whose roots are known.
+  /// With `nil` there is nothing to do, but for the windows of ``RestoredWindows``, whose roots are known.
   var rootController: (any RestorableController)? { get }
 
-  /// Makes the root of a scene that was open, for an application with ``SceneSessions``; nil leaves the scene out.
+  /// The controller that the user sees on top; nil by default, which asks the hierarchies from their roots.
   ///
-  /// ``rootController`` by default, which fits one scene.
-  func makeRoot(for session: SceneSession) -> (any RestorableController)?
-
-  /// The controller that the user sees on top; the root by default.
-  ///
-  /// A snapshot is kept only if this controller was preserved.
+  /// A snapshot is kept only if this controller was preserved, and with it all that is seen in it: containers say what that
+  /// is, in ``RestorationContainer/visibleControllers``.
   var topVisibleController: (any RestorableController)? { get }
 
   /// The visible controllers as an opaque payload, taken after sensitive content was hidden; `nil` for none.
+  ///
+  /// Called after the state was preserved: when the program has entered the background, has changed its state there, or ends.
   func makeSnapshot() -> Data?
 
   /// Shows the snapshot of the last time, until ``removeSnapshot()``.
@@ -43,11 +41,8 @@ public import FoundationShim
 }
 
 extension RestorableApplicationDelegate {
-  /// The root.
-  public func makeRoot(for session: SceneSession) -> (any RestorableController)? { rootController }
-
-  /// The root.
-  public var topVisibleController: (any RestorableController)? { rootController }
+  /// The hierarchies are asked.
+  public var topVisibleController: (any RestorableController)? { nil }
 
   /// No snapshot.
   public func makeSnapshot() -> Data? { nil }

@@ -1,21 +1,29 @@
 #if canImport(Glibc)
+import Dispatch
+import Synchronization
 
 /// Drives the life cycle of a terminal program by signals.
 ///
 /// SIGTSTP enters the background and, when the program is suspended, stops the process; SIGCONT comes back. SIGTERM,
 /// SIGHUP, SIGINT and SIGQUIT terminate. A handler only notes its signal; all work is done on the main actor, in the order
 /// of arrival. A signal that was ignored when the driver was started stays ignored, as `nohup` wants it. Only one driver
-/// can be started in a process.
+/// can be started in a process; it takes the signals of a ``RestorationSession`` that was opened.
+///
+/// If the main thread takes no turn for five seconds, or a signal to end comes twice, the process ends by that signal.
 @MainActor public final class SignalDriver {
   private let watched: Set<LifecycleSignal>
   private let onExit: @MainActor (LifecycleSignal) -> Void
+  private let arrivals: SignalArrivals
   private var pipe: SignalPipe?
-  private var reader: Task<Void, Never>?
+  private weak var lifecycle: Lifecycle?
   private var worker: Task<Void, Never>?
   private var waiting: [LifecycleSignal] = []
   private var observation: LifecycleObservation?
   private var stopsWhenSuspended = false
   private var isEnding = false
+
+  /// The driver that answers for sessions that were opened; one with a life cycle takes its place.
+  private static weak var ofSessions: SignalDriver?
 
   /// Makes a driver.
   ///
@@ -23,33 +31,73 @@
   ///   - signals: The signals to take over; the others go where they went before.
   ///   - onExit: Called when a signal has ended the life cycle; by default the process ends by that signal, so
   ///     that its parent sees the reason.
-  public init(
+  public convenience init(
     signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     onExit: (@MainActor (LifecycleSignal) -> Void)? = nil
   ) {
+    self.init(signals: signals, mainLoop: nil, onExit: onExit)
+  }
+
+  /// Makes a driver for a program with a main loop of its own.
+  init(
+    signals: Set<LifecycleSignal>, mainLoop: MainLoop?, onExit: (@MainActor (LifecycleSignal) -> Void)? = nil
+  ) {
     watched = signals
+    arrivals = SignalArrivals(mainLoop)
     self.onExit = onExit ?? { SignalPipe.endProcess(by: $0) }
   }
 
   /// Takes over the signals of this process.
   public func start(driving lifecycle: Lifecycle) {
     precondition(pipe == nil, "This signal driver was started before; stop it first.")
-    guard let pipe = SignalPipe(watched) else {
+    Self.ofSessions?.stop()
+    guard startIfFree(driving: lifecycle) else {
       preconditionFailure("Another signal driver of this process is started; stop it before you start one more.")
     }
-    self.pipe = pipe
+  }
+
+  /// Takes over the signals, unless another driver has them: that one saves all sessions before the process ends.
+  @discardableResult
+  func startIfFree(driving lifecycle: Lifecycle) -> Bool {
+    guard open() else { return false }
+    self.lifecycle = lifecycle
     observation = lifecycle.observe { [weak self, weak lifecycle] event in
       guard case .step(.enter(.suspended), _) = event, let self, let lifecycle else { return }
       // The step is about to happen: look again when the request is through.
       Task { self.stopIfSuspended(lifecycle) }
     }
-    reader = Task { [weak self, weak lifecycle] in
-      for await signal in pipe.signals {
-        guard let self, let lifecycle else { return }
-        self.waiting.append(signal)
-        self.handleNext(lifecycle)
-      }
-    }
+    return true
+  }
+
+  /// Answers the signals with a save of all sessions that are open; false if another driver has them.
+  func startSavingSessions() -> Bool {
+    guard open() else { return false }
+    Self.ofSessions = self
+    return true
+  }
+
+  private func open() -> Bool {
+    guard pipe == nil else { return false }
+    arrivals.onTurn = { [weak self] in self?.take($0, isInLoop: $1) }
+    pipe = SignalPipe(watched) { [arrivals] in arrivals.add($0) }
+    return pipe != nil
+  }
+
+  /// Takes what has arrived.
+  private func take(_ signals: [LifecycleSignal], isInLoop: Bool) {
+    guard pipe != nil else { return }
+    // In a turn of the program's main loop nobody would go on with the life cycle.
+    guard let lifecycle, !isInLoop else { return answerNow(signals) }
+    waiting += signals
+    handleNext(lifecycle)
+  }
+
+  /// Saves what is open, and ends or stops the process.
+  private func answerNow(_ signals: [LifecycleSignal]) {
+    if let end = signals.first(where: \.isEnd) { return self.end(by: end) }
+    guard signals.last == .terminalStop else { return }
+    ExitGuard.saveAll(isEnd: false)
+    stopNow()
   }
 
   /// Handles the signals that have arrived, one after another; new ones are seen, so that the process doesn't stop
@@ -64,10 +112,9 @@
 
   /// Gives the signals back to their former handlers.
   public func stop() {
-    reader?.cancel()
-    reader = nil
     waiting = []
     observation = nil
+    lifecycle = nil
     pipe?.giveBack()
     pipe = nil
   }
@@ -108,8 +155,58 @@
   private func end(by signal: LifecycleSignal) {
     if isEnding { return }
     isEnding = true
+    // Those of this process that another driver would have had to answer for.
+    ExitGuard.saveAll(isEnd: true)
     stop()
     onExit(signal)
+  }
+}
+
+/// Signals on their way to the main actor: in a job of it, or after a moment in a turn of the program's main loop.
+private final class SignalArrivals: Sendable {
+  private struct State {
+    var signals: [LifecycleSignal] = []
+    /// When the first of them came that asks for the end.
+    var firstEnd: ContinuousClock.Instant?
+  }
+
+  private let state = Mutex(State())
+  private let turns: MainTurns
+  /// Called with what has arrived, in a turn.
+  @MainActor var onTurn: @MainActor ([LifecycleSignal], _ isInLoop: Bool) -> Void = { _, _ in }
+
+  /// So long a signal waits for a turn before the process ends without one.
+  private static var patience: DispatchTimeInterval { .seconds(5) }
+
+  init(_ mainLoop: MainLoop?) { turns = MainTurns(mainLoop, headStart: .milliseconds(100)) }
+
+  /// Adds a signal; on the thread of the pipe.
+  func add(_ signal: LifecycleSignal) {
+    let now = ContinuousClock().now
+    let isRepeated = state.withLock { state in
+      state.signals.append(signal)
+      guard signal.isEnd else { return false }
+      defer { state.firstEnd = state.firstEnd ?? now }
+      // A terminal that is closed may say so twice, at once.
+      return state.firstEnd.map { now - $0 > .seconds(1) } ?? false
+    }
+    if isRepeated { SignalPipe.endProcess(by: signal) }
+    turns.perform { self.take() }
+    guard signal.isEnd else { return }
+    SignalPipe.queue.asyncAfter(deadline: .now() + Self.patience) {
+      guard self.state.withLock({ $0.firstEnd == now }) else { return }
+      HostProcess.writeToStandardError(
+        "state restoration: warning: \(signal) ends the program without a last save: the main thread took no turn")
+      SignalPipe.endProcess(by: signal)
+    }
+  }
+
+  @MainActor private func take() {
+    let taken = state.withLock { state in
+      defer { state = State() }
+      return state.signals
+    }
+    if !taken.isEmpty { onTurn(taken, turns.isInLoop) }
   }
 }
 #endif

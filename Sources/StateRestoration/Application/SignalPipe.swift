@@ -22,41 +22,35 @@ private func noteSignal(_ number: Int32) {
 ///
 /// Signal actions belong to the whole process, so only one pipe can be open at a time.
 @MainActor final class SignalPipe {
-  /// The signals, in the order of their arrival.
-  let signals: AsyncStream<LifecycleSignal>
   private let source: any DispatchSourceRead
   private let previous: [(LifecycleSignal, sigaction)]
 
   /// The two ends; made once and never closed, because a handler may still be about to write when a pipe is given back.
   private static let ends: (read: Int32, write: Int32)? = {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { return nil }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
-    noteDescriptor.store(ends[1], ordering: .sequentiallyConsistent)
-    return (ends[0], ends[1])
+    guard let ends = HostProcess.makePipe() else { return nil }
+    noteDescriptor.store(ends.write, ordering: .sequentiallyConsistent)
+    return ends
   }()
 
-  private static let queue = DispatchQueue(label: "state-restoration.signals")
+  nonisolated static let queue = DispatchQueue(label: "state-restoration.signals")
 
   /// Takes over the signals; `nil` when another pipe has them, or the system has no descriptor left.
-  init?(_ watched: Set<LifecycleSignal>) {
+  ///
+  /// - Parameters:
+  ///   - watched: The signals.
+  ///   - deliver: Called for each, in the order of their arrival, on a thread of its own, until the pipe is given back.
+  init?(_ watched: Set<LifecycleSignal>, deliver: @escaping @Sendable (LifecycleSignal) -> Void) {
     guard let ends = Self.ends,
       isTaken.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged
     else { return nil }
-    let (stream, continuation) = AsyncStream.makeStream(of: LifecycleSignal.self)
-    signals = stream
     // What an earlier pipe was given and nobody took is nobody's business any more.
     while Self.takeNote(ends.read) != nil {}
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.read, queue: Self.queue)
     source.setEventHandler { @Sendable in
       while let byte = Self.takeNote(ends.read) {
-        if let signal = LifecycleSignal(rawValue: Int32(byte)) { continuation.yield(signal) }
+        if let signal = LifecycleSignal(rawValue: Int32(byte)) { deliver(signal) }
       }
     }
-    source.setCancelHandler { @Sendable in continuation.finish() }
     source.activate()
     self.source = source
     previous = watched.compactMap(Self.takeOver)
@@ -83,7 +77,7 @@ private func noteSignal(_ number: Int32) {
 
   isolated deinit { giveBack() }
 
-  /// Gives the signals back to their former handlers; the stream ends.
+  /// Gives the signals back to their former handlers.
   func giveBack() {
     if source.isCancelled { return }
     for (signal, action) in previous {

@@ -1,31 +1,132 @@
 import FoundationShim
+import Synchronization
 
-/// Snapshots off the main actor, one call after another: the store blocks on the disk.
-package actor SnapshotKeeper {
+/// The snapshot for the next launch, which belongs to the state that this launch will restore.
+///
+/// Whoever writes state calls ``stateWillChange()`` before: from then on the snapshot is gone, whatever becomes of the process.
+/// The store blocks on the disk, so that no call runs on the main actor.
+package final class SnapshotKeeper: Sendable {
+  private struct State {
+    var isClosed = false
+    /// Whether this run knows that there is none.
+    var isKnownAbsent = false
+  }
+
   private let store: any SnapshotStore
-  private var isClosed = false
+  private let lifetime: Duration?
+  private let now: @Sendable () -> Date
+  private let log: (any RestorationLog)?
+  private let state = Mutex(State())
+  private let saves = Atomic<UInt64>(0)
 
-  init(store: any SnapshotStore) { self.store = store }
+  /// Keeps a snapshot in a store.
+  ///
+  /// - Parameters:
+  ///   - store: Where it is kept.
+  ///   - lifetime: An older one is not shown; nil for no limit.
+  ///   - now: The wall clock.
+  ///   - log: Where it is said that one can't be deleted.
+  init(
+    store: any SnapshotStore, lifetime: Duration? = nil, now: @escaping @Sendable () -> Date = { Date() },
+    log: (any RestorationLog)? = nil
+  ) {
+    self.store = store
+    self.lifetime = lifetime
+    self.now = now
+    self.log = log
+  }
+
+  /// How often state was written in this run; a snapshot fits the state of the count at which it was taken.
+  var saveCount: UInt64 { saves.load(ordering: .acquiring) }
 
   /// Takes snapshots from now on: the program was launched.
-  func begin() { isClosed = false }
+  func begin() async { await away { $0.isClosed = false } }
 
   /// The snapshot to show; `nil` also when it can't be read, because a snapshot is nothing to worry anybody with.
-  func open() -> Data? { try? store.open() }
+  ///
+  /// One that is too old is deleted: the program was not used for long, and the picture would surprise its user.
+  func open() async -> Data? {
+    await away { state in
+      guard let found = try? self.store.open() else { return nil }
+      let age = self.now().timeIntervalSince(found.takenAt)
+      // One from the future is of a clock that was wrong then or is now: nobody knows its age.
+      if let lifetime = self.lifetime, abs(age) > Double(lifetime.components.seconds) {
+        self.delete(&state)
+        return nil
+      }
+      return found.picture
+    }
+  }
 
-  /// Keeps a snapshot; when it can't be kept (the device is locked, the disk is full), none is better than an old one.
-  func keep(_ snapshot: Data) throws(ProtectionError) {
-    guard !isClosed else { return }
-    do throws(ProtectionError) { try store.keep(snapshot) } catch { try store.delete() }
+  /// Keeps a snapshot that was taken after so many saves; when it can't be kept (the device is locked, the disk is full), or
+  /// state was written since, none is better than one that lies.
+  func keep(_ snapshot: Data, ofSave count: UInt64) async throws(ProtectionError) {
+    let failure = await away { state -> ProtectionError? in
+      guard !state.isClosed else { return nil }
+      do throws(ProtectionError) {
+        if self.saveCount == count {
+          state.isKnownAbsent = false
+          try self.store.keep(snapshot, takenAt: self.now())
+          return nil
+        }
+      } catch {
+        // The one before is of an older state.
+      }
+      return self.deletion(&state)
+    }
+    if let failure { throw failure }
+  }
+
+  /// State is about to be written: the snapshot shows an older one, and goes.
+  ///
+  /// Call it from any thread but the main one. A failure is logged: the state is more than its picture.
+  func stateWillChange() {
+    saves.add(1, ordering: .acquiringAndReleasing)
+    state.withLock { state in
+      if !state.isKnownAbsent { delete(&state) }
+    }
   }
 
   /// Deletes the snapshot.
-  func delete() throws(ProtectionError) { try store.delete() }
+  func delete() async throws(ProtectionError) {
+    if let failure = await away({ self.deletion(&$0) }) { throw failure }
+  }
 
   /// Deletes the snapshot, and takes no other before the next launch: one may still be on its way.
-  func deleteForGood() throws(ProtectionError) {
-    isClosed = true
-    try store.delete()
+  func deleteForGood() async throws(ProtectionError) {
+    let failure = await away { state in
+      state.isClosed = true
+      return self.deletion(&state)
+    }
+    if let failure { throw failure }
+  }
+
+  /// Runs a body off the main actor.
+  private func away<Value: Sendable>(_ body: @Sendable (inout State) -> Value) async -> Value {
+    await concurrently(body)
+  }
+
+  @concurrent private func concurrently<Value: Sendable>(_ body: @Sendable (inout State) -> Value) async -> Value {
+    exclusively(body)
+  }
+
+  private func exclusively<Value: Sendable>(_ body: @Sendable (inout State) -> Value) -> Value {
+    state.withLock { body(&$0) }
+  }
+
+  private func delete(_ state: inout State) {
+    if let failure = deletion(&state) { log?.log(.warning, failure.ofSnapshot) }
+  }
+
+  /// Deletes it; returns why not.
+  private func deletion(_ state: inout State) -> ProtectionError? {
+    do throws(ProtectionError) {
+      try store.delete()
+      state.isKnownAbsent = true
+      return nil
+    } catch {
+      return error
+    }
   }
 }
 

@@ -57,6 +57,8 @@ struct CaptureBatch: Sendable {
     var superseded: [NodeID] = []
     /// Others that were joined with it.
     var joined: [NodeID] = []
+    /// *First* ones that it could have been given, and that go.
+    var first: [NodeID] = []
     /// Whether restoring itself has made the values others than those stored: they were migrated, or were not read whole.
     var isChanged = false
   }
@@ -106,7 +108,7 @@ struct CaptureBatch: Sendable {
     /// The row of its one value in the kind's column; nil when it has none.
     var row: Int?
     var priority = PreservationPriority.normal
-    var flags: RestorationArchive.NodeFlags = []
+    var flags = RestorationArchive.NodeFlags(rawValue: 0)
     /// The other values under their keys, in the order of encoding.
     var entries: [RestorationArchive.Entry] = []
     var model: ModelIdentifier?

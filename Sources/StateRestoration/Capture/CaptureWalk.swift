@@ -1,3 +1,5 @@
+internal import RestorationArchive
+
 /// One walk through the hierarchy: its finds, and its open tasks.
 @MainActor struct CaptureWalk {
   /// What coder methods may ask for.
@@ -20,12 +22,30 @@
   var unresolved: [Referrer] = []
   /// Records to which the places of the objects that they refer to are added at the end.
   var resolved: [Referrer] = []
+  /// Whether an object that was known before has another place now.
+  var hasPlacedAgain = false
+  /// Siblings that have the identifiers of others; named at the end, when those above them have their names.
+  var duplicates: [Duplicate] = []
+  /// Nodes whose objects have moved to where another one has their place.
+  var displaced: Set<CaptureBatch.Key> = []
   /// Whether nodes have come, moved or left, so that references to them lead elsewhere.
   var hasMoved = false
   /// Objects whose parents were asked again, as they call themselves something else.
   var relinked: Set<CaptureBatch.Key> = []
   /// Where the node stood in its list that another one has replaced last.
   var lastReplaced = 0
+}
+
+/// A sibling that has the identifier of another one.
+@MainActor struct Duplicate {
+  let parent: LiveNode?
+  let identifier: RestorationIdentifier
+  let kept: String
+  let refused: String
+
+  var finding: PreservationFinding {
+    .duplicateIdentifier(path: (parent?.path ?? []).appending(identifier), kept: kept, refused: refused)
+  }
 }
 
 /// A record that was captured, and the references in it.

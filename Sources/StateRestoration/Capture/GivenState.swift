@@ -120,13 +120,15 @@ internal import RestorationArchive
     refused = refused.filter { $0.value.object != nil }
     edited = edited.filter { $0.value.object != nil }
     guard count > 0 else { return [] }
-    defer {
-      objects.removeFirst(count)
-      indices = [:]
-      for case (let index, let object?) in objects.map(\.object).enumerated() {
-        indices[ObjectIdentifier(object)] = index
-      }
+    var unmet: [CaptureBatch.Gift] = []
+    for index in 0..<count where !objects[index].isMet && !objects[index].outlives {
+      if let gift = objects[index].given.gift { unmet.append(gift) }
     }
-    return objects.prefix(count).compactMap { $0.isMet || $0.outlives ? nil : $0.given.gift }
+    objects.removeFirst(count)
+    indices = [:]
+    for case (let index, let object?) in objects.map(\.object).enumerated() {
+      indices[ObjectIdentifier(object)] = index
+    }
+    return unmet
   }
 }

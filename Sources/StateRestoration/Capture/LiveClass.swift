@@ -7,6 +7,8 @@ internal import RestorationArchive
   enum Awareness {
     /// State and children: the object is observable.
     case everything
+    /// Most: the object is observable, but parts of it may change silently.
+    case most
     /// State only: marked properties, but children may change silently.
     case state
     /// Nothing: its coder methods have to run to find out.
@@ -29,6 +31,8 @@ internal import RestorationArchive
   private(set) var fastPath: FastPath?
   /// The tag of plain instances, as the last capture with one found it.
   private(set) var plainTag: RestorationClass?
+  /// The classes whose state may be given to instances with a tag, as they were asked for last, and at which revision.
+  private var accepted: (revision: Int, tag: RestorationClass?, classes: Set<RestorationClass>)?
   /// The facts found in the current capture for the tags of instances, nearly always one for all of them.
   private var tags: [Tag] = []
 
@@ -54,7 +58,7 @@ internal import RestorationArchive
       if plan.observesEverything {
         .everything
       } else if plan.state != nil || plan.coding != nil {
-        .nothing
+        plan.observesMost ? .most : .nothing
       } else {
         .state
       }
@@ -72,6 +76,16 @@ internal import RestorationArchive
     column = nil
     fastPath = nil
     tags = []
+  }
+
+  /// The classes whose state may be given to instances with a tag; asked for again once classes were registered.
+  func acceptedClasses(
+    _ tag: RestorationClass?, _ revision: Int, _ find: () -> Set<RestorationClass>
+  ) -> Set<RestorationClass> {
+    if let accepted, accepted.revision == revision, accepted.tag == tag { return accepted.classes }
+    let classes = find()
+    accepted = (revision, tag, classes)
+    return classes
   }
 
   /// The facts found in the current capture for instances with a tag; nil if none was met.

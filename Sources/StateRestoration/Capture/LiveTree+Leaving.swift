@@ -63,8 +63,8 @@ extension LiveTree {
       return index
     }
     if let parent = node.parent {
-      // Under another identifier it takes over the place among the siblings.
-      if node.lastPlaced == walk.number, !walk.batch.orders.contains(where: { $0.parent == parent.key }) {
+      // Its row is another one, which takes the place among the siblings.
+      if !walk.batch.orders.contains(where: { $0.parent == parent.key }) {
         walk.batch.orders.append(.init(parent: parent.key, children: parent.children.map(\.key)))
       }
       let place = replace(in: &parent.children) ?? replace(in: &parent.byHand) ?? 0
@@ -103,7 +103,7 @@ extension LiveTree {
     }
     // The state of a shared object that has died is carried over: the next one of its name may ask for it.
     let isCarriedOver =
-      isComingAnew || (node.kind == .shared && node.object == nil) || node.isUnheld
+      isComingAnew || (node.kind == .shared && node.object == nil) || node.isUnheld || walk.displaced.contains(node.key)
       || (node.object as? ScopeEntry)?.isRelieved == true
     // Alive until the capture has dealt with the children that have left them.
     walk.orphans += order

@@ -37,10 +37,11 @@ extension LiveTree {
       }
       let known = node(of: object)
       if let owner = owners[identifier] ?? holders[identifier], owner !== known || owners[identifier] != nil {
-        let path = (parent?.path ?? []).appending(identifier)
         let names = names(kept: owner.object, refused: object, places: places)
-        walk.batch.findings.append(.duplicateIdentifier(path: path, kept: names.kept, refused: names.refused))
+        walk.duplicates.append(.init(parent: parent, identifier: identifier, kept: names.kept, refused: names.refused))
         given.noteDuplicate(object)
+        // From elsewhere: nobody has its rows any more, and they stay as they are.
+        if let known, known.parent !== parent { walk.displaced.insert(known.key) }
         if let known, known !== owner, known.parent === parent, owners[known.identifier] == nil,
           holders[known.identifier] ?? known === known
         {
@@ -70,7 +71,7 @@ extension LiveTree {
       }
       result.append(node)
     }
-    if parent == nil {
+    if parent == nil, !former.isEmpty {
       let staying = Set(result.map(\.key))
       walk.orphans += former.filter { !staying.contains($0.key) }
     }
@@ -148,6 +149,7 @@ extension LiveTree {
   /// Tells where a node is now.
   func put(_ node: LiveNode, given: CaptureBatch.Given? = nil, isEdit: Bool = false) {
     node.lastPlaced = walk.number
+    if node.key < walk.firstNewKey { walk.hasPlacedAgain = true }
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
     walk.batch.placements.append(
@@ -160,12 +162,7 @@ extension LiveTree {
   /// node never lies below itself on the way.
   func orderPlacements() {
     // New objects came in that order.
-    guard
-      walk.batch.placements.contains(where: { $0.key < walk.firstNewKey })
-        || !(walk.batch.releases.isEmpty && walk.batch.outgrown.isEmpty)
-    else {
-      return
-    }
+    guard walk.hasPlacedAgain || !(walk.batch.releases.isEmpty && walk.batch.outgrown.isEmpty) else { return }
     var last: [CaptureBatch.Key: (placement: CaptureBatch.Placement, depth: Int)] = [:]
     for placement in walk.batch.placements {
       guard let node = node(placement.key) else {

@@ -106,6 +106,7 @@ extension LiveTree {
     _ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject, wasRead: Bool
   ) {
     node.hasItsName = captured.shape.identifier == node.identifier
+    if node.isPolled { node.shape = captured.shapeHash }
     if !node.hasItsName, node.kind != .shared, !node.isDuplicate, relink(node) { return }
     // Before new children are met: they come below what the object is now.
     if !node.isDuplicate, isAnother(captured, node, object, wasRead: wasRead) { return comeAnew(node, object) }
@@ -152,6 +153,7 @@ extension LiveTree {
     guard !isSame else { return }
     node.children = live
     walk.batch.orders.append(.init(parent: node.key, children: live.map(\.key)))
+    guard !former.isEmpty else { return }
     let staying = Set(live.map(\.key))
     walk.orphans += former.filter { !staying.contains($0.key) }
   }
@@ -184,7 +186,7 @@ extension LiveTree {
     }
   }
 
-  private func record(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject) {
+  func record(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject) {
     let facts =
       node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object, at: node.path)
     node.isSpecial =
@@ -221,6 +223,12 @@ extension LiveTree {
     _ captured: CapturedState, _ node: LiveNode, _ object: any RestorableObject, wasRead: Bool
   ) -> Bool {
     let tag = captured.shape.classTag ?? node.subject.plan.typeName
+    if wasRead, captured.shape.model == nil, !node.namesModel, let known = node.identity,
+      known.classTag == tag, known.isView == (node.kind == .view)
+    {
+      // As nearly always: it is of the class that it was of, and has named no model yet.
+      return false
+    }
     let identity = Identity(classTag: tag, model: captured.shape.model, isView: node.kind == .view)
     let before = node.identity ?? Identity(classTag: node.subject.plainTag ?? tag, isView: identity.isView)
     let isNamed = node.namesModel
@@ -244,7 +252,7 @@ extension LiveTree {
     var kind = CaptureBatch.Kind(
       version: captured.version, classTag: tag ?? subject.plan.typeName, isNamedByType: tag == nil,
       column: subject.column)
-    kind.acceptedClasses = registry.acceptedClasses(object, tag)
+    kind.acceptedClasses = subject.acceptedClasses(tag, registry.revision) { registry.acceptedClasses(object, tag) }
     kind.isAskedFor = subject.plan.extent.map { $0 <= extent } ?? true
     var mistaken: (registered: String, found: String)?
     if let tag {

@@ -17,9 +17,11 @@ internal import RestorationArchive
   /// How much the launch asks for.
   var extent = RestorationExtent.restore
   /// Whether a capture is in progress: it runs code of the program.
-  private(set) var isCapturing = false
+  var isCapturing = false
+  /// How often everything was forgotten, which gives objects other keys.
+  private(set) var revision = 0
   /// Whether the app-level state has its place.
-  private var hasApplication = false
+  private(set) var hasApplication = false
   /// The revision of the registry that the worker knows.
   private var sentRevision: Int?
 
@@ -118,6 +120,7 @@ internal import RestorationArchive
     let givenCount = given.count
     walk = CaptureWalk(context: context, number: walk.number + 1, firstNewKey: nodes.count)
     walk.batch.isMeeting = isMeeting
+    if isMeeting { makeRoom(for: givenCount) }
     sendClasses()
     collect(scope)
     adopt(controllers)
@@ -136,6 +139,8 @@ internal import RestorationArchive
     recordReferences()
     orderPlacements()
     add(application)
+    walk.batch.findings += walk.duplicates.map(\.finding)
+    walk.duplicates = []
     walk.batch.leftGifts += given.takeUnmet(givenCount)
     walk.batch.removedRows = given.takeForgotten()
     for subject in walk.openClasses { subject.close() }
@@ -170,11 +175,15 @@ internal import RestorationArchive
           key: CaptureBatch.application, section: .application, identifier: ReservedNode.application,
           given: given?.given, isEdit: given?.isEdit ?? false))
     }
-    guard let captured, hasApplication else { return }
+    if let captured, hasApplication { append(application: captured) }
+  }
+
+  /// Adds the values of the app-level state to the batch in progress.
+  func append(application entries: [RestorationArchive.Entry]) {
     walk.batch.records.append(
       .init(
         key: CaptureBatch.application, kind: walk.batch.kinds.count, priority: .required, flags: .reserved,
-        entries: captured))
+        entries: entries))
     walk.batch.kinds.append(.init(version: 1))
   }
 
@@ -186,6 +195,7 @@ internal import RestorationArchive
 
   /// Forgets everything, as if no object had ever been seen.
   func reset() {
+    revision += 1
     nodes = [nil]
     byObject = [:]
     roots = []
@@ -197,6 +207,14 @@ internal import RestorationArchive
     hasApplication = false
     sentRevision = nil
     _ = changes.drain()
+  }
+
+  /// Makes room for objects that are about to be met, as there may be very many.
+  private func makeRoom(for count: Int) {
+    nodes.reserveCapacity(nodes.count + count)
+    byObject.reserveCapacity(byObject.count + count)
+    polled.reserveCapacity(polled.count + count)
+    walk.batch.placements.reserveCapacity(count)
   }
 
   /// The tracked node with a key; nil when it has left, or for the app-level state.
@@ -287,17 +305,23 @@ internal import RestorationArchive
   ) -> LiveNode {
     let key = nodes.count
     let type = ObjectIdentifier(type(of: object))
-    let subject = classes[type] ?? LiveClass(object, ClassPlan.plan(for: Swift.type(of: object)))
-    classes[type] = subject
+    let subject = subject(of: type, object)
     let node = LiveNode(key: key, object: object, subject: subject, identifier: identifier) { [changes] in
       changes.mark(key)
     }
     (node.kind, node.isByHand) = (kind, byHand)
     if subject.isScope, let access { (object as? RestorationScope)?.join(access) }
-    if let former = walk.left.removeValue(forKey: node.objectIdentity), former.object === object {
+    if !walk.left.isEmpty, let former = walk.left.removeValue(forKey: node.objectIdentity), former.object === object {
       (node.former, node.identity, node.lastRead) = (former.key, former.identity, former.lastRead)
     }
     return node
+  }
+
+  private func subject(of type: ObjectIdentifier, _ object: any RestorableObject) -> LiveClass {
+    if let known = classes[type] { return known }
+    let subject = LiveClass(object, ClassPlan.plan(for: Swift.type(of: object)))
+    classes[type] = subject
+    return subject
   }
 
   /// Has the values of a class's instances copied into the current batch.

@@ -2,7 +2,7 @@
 ///
 /// Nil is also the documented way to leave an object out on purpose. So an object without an identifier is a finding only if
 /// the class has something to preserve, and no instance of it has been preserved: one that is left out among others of
-/// its class is meant to be.
+/// its class is meant to be. An object that says so is none.
 @MainActor struct OneTimeFindings {
   private var unnamed: [(type: ObjectIdentifier, finding: PreservationFinding)] = []
   private var lost: [PreservationFinding] = []
@@ -12,7 +12,7 @@
   /// Notes an object whose identifier is nil.
   mutating func noteUnnamed(_ object: any RestorableObject, below parent: RestorationPath) {
     let type = type(of: object)
-    guard met.insert(ObjectIdentifier(type)).inserted, hasState(object) else { return }
+    guard !object.isExcludedOnPurpose, met.insert(ObjectIdentifier(type)).inserted, hasState(object) else { return }
     unnamed.append((ObjectIdentifier(type), .missingIdentifier(parent: parent, owner: "\(type)")))
   }
 

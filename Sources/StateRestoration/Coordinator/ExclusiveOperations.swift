@@ -7,7 +7,7 @@
 
   /// The operation in progress; nil when there is none.
   private(set) var current: Kind?
-  private var waiting: [(kind: Kind, continuation: CheckedContinuation<Void, Never>)] = []
+  private var waiting: [(kind: Kind, start: () -> Void)] = []
 
   /// Begins an operation at once; false when another one is in progress.
   func beginNow(_ kind: Kind) -> Bool {
@@ -19,7 +19,13 @@
   /// Begins an operation after all that were asked for before.
   func begin(_ kind: Kind) async {
     if beginNow(kind) { return }
-    await withCheckedContinuation { waiting.append((kind, $0)) }
+    await withCheckedContinuation { continuation in waiting.append((kind, { continuation.resume() })) }
+  }
+
+  /// Begins an operation after all that were asked for before: calls a function that does it, at once if it may begin now.
+  func begin(_ kind: Kind, then start: @escaping () -> Void) {
+    if beginNow(kind) { return start() }
+    waiting.append((kind, start))
   }
 
   /// Ends the operation in progress; the next one begins at once, so that none gets in between.
@@ -27,7 +33,7 @@
     guard !waiting.isEmpty else { return current = nil }
     let next = waiting.removeFirst()
     current = next.kind
-    next.continuation.resume()
+    next.start()
   }
 
   /// Whether an operation of a kind is in progress or waits.

@@ -21,6 +21,20 @@ public struct RestorationConfiguration: Sendable {
   ///
   /// The age counts from the last save, one while the device was locked included.
   public var maximumAge: Duration?
+  /// How often objects whose changes can't be noticed are asked while they are preserved automatically; nil for never.
+  ///
+  /// A plain property, say, that a coder method reads. Such a change is preserved later than a noticed one by at most this
+  /// time; see <doc:StateOfYourOwnClasses>. With nil, and no ``RestorableObject/invalidateRestorableState()``, only saves by
+  /// name and the end of the program have it.
+  public var askingInterval: Duration? = .seconds(2)
+  /// So many closed windows are kept, those that were closed last; the state of the others is deleted.
+  public var recentlyClosedLimit = 20
+  /// So long a closed window is kept; nil for no limit.
+  public var recentlyClosedAge: Duration? = .seconds(30 * 24 * 60 * 60)
+  /// An older snapshot is deleted, not shown: after long disuse it would surprise.
+  ///
+  /// 30 days; nil for no limit.
+  public var snapshotLifetime: Duration? = .seconds(30 * 24 * 3600)
   /// Time for asynchronous restoring, after which late answers are ignored.
   public var extensionTimeLimit: Duration = .seconds(30)
   /// Size of one node's record from which on a save warns.
@@ -34,6 +48,10 @@ public struct RestorationConfiguration: Sendable {
   public var valueDepthLimit = 128
   /// For development: a force quit deletes nothing, and crashes while restoring are not held against the state.
   public var isDeveloperMode = false
+  /// The main loop of a program whose main thread isn't Swift's; nil where the main actor gets its turns by itself.
+  ///
+  /// See <doc:InAProgramThatOwnsItsMainThread>.
+  public var mainLoop: MainLoop?
   /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.
   package var decodesInReverse = false
   /// Where the coordinator says what it does; warnings and errors go to standard error unless you give another log.
@@ -51,11 +69,12 @@ public struct RestorationConfiguration: Sendable {
   /// Creates a configuration with the usual limits.
   public init(
     application: String = "main", applicationVersion: ApplicationVersion = "1.0", interfaceVersion: VersionTag = "1",
-    interfaceIdiom: InterfaceIdiom = .unspecified
+    interfaceIdiom: InterfaceIdiom = .unspecified, mainLoop: MainLoop? = nil
   ) {
     self.application = application
     self.applicationVersion = applicationVersion
     self.interfaceVersion = interfaceVersion
     self.interfaceIdiom = interfaceIdiom
+    self.mainLoop = mainLoop
   }
 }

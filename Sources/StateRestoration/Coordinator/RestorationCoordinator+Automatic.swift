@@ -1,9 +1,7 @@
-internal import DataProtection
-
 /// What automatic preservation is waiting for.
 struct AutomaticState {
-  /// Runs while an interval after a save has not passed.
-  var interval: Task<Void, Never>?
+  /// The interval that has not passed: the one of a save, which comes first in it, or of a retry.
+  var interval: Pause?
   /// Whether something changed during the interval.
   var isDue = false
   /// How long to wait at least after a save that failed, or that the delegate declined.
@@ -47,6 +45,7 @@ extension RestorationCoordinator {
     var interval: Duration?
     if case .onChange(let pause) = preservesAutomatically { interval = pause }
     turns.watch(interval, log: log)
+    armAsking()
     if standing == .live || standing == .new { armAutomaticPreservation() }
   }
 
@@ -63,33 +62,78 @@ extension RestorationCoordinator {
   }
 
   private func beginInterval(savingFirst: Bool) {
-    guard case .onChange(let interval) = preservesAutomatically else { return }
-    let clock = configuration.clock
-    automatic.interval = Task { [weak self] in
-      if savingFirst { await self?.saveAndReport() }
-      try? await clock.sleep(for: max(interval, self?.automatic.leastPause ?? .zero).clampedForSleep)
-      guard !Task.isCancelled else { return }
-      self?.intervalDidPass()
+    guard case .onChange(let length) = preservesAutomatically else { return }
+    let interval = Pause()
+    automatic.interval = interval
+    guard savingFirst else { return wait(length, as: interval) }
+    turns.perform { [weak self] in
+      self?.saveAutomatically { [weak self] in self?.wait(length, as: interval) }
     }
   }
 
-  private func intervalDidPass() {
+  private func wait(_ length: Duration, as interval: Pause) {
+    guard automatic.interval === interval else { return }
+    let length = max(length, automatic.leastPause).clampedForSleep
+    interval.begin(length, configuration.clock, in: turns) { [weak self] in self?.didPass(interval) }
+  }
+
+  private func didPass(_ interval: Pause) {
+    guard automatic.interval === interval else { return }
     automatic.interval = nil
     if automatic.isDue || !changes.isEmpty { preserveAutomatically() }
   }
 
-  private func saveAndReport() async {
-    do throws(RestorationError) {
-      guard case .onChange = preservesAutomatically, root != nil else { return }
-      let outcome = try await preserve(scope: .noticed)
+  /// Saves behind other operations, and tells the delegate; nobody waits for it, so that every turn may go on with it.
+  private func saveAutomatically(then goOn: @escaping @MainActor () -> Void) {
+    guard case .onChange = preservesAutomatically, root != nil else { return goOn() }
+    guard operations.beginNow(.saving) else {
+      return operations.begin(.saving) { [weak self, turns] in
+        turns.perform { self?.saveAsOperation(then: goOn) }
+      }
+    }
+    saveAsOperation(then: goOn)
+  }
+
+  /// Saves; the operation has begun.
+  private func saveAsOperation(then goOn: @escaping @MainActor () -> Void) {
+    let end = { @MainActor [weak self] (outcome: Result<PreservationOutcome, RestorationError>) in
+      self?.operations.end()
+      self?.report(outcome)
+      goOn()
+    }
+    guard case .onChange = preservesAutomatically, root != nil else {
+      operations.end()
+      return goOn()
+    }
+    switch handOver(nil, scope: .noticed) {
+    case .over(let outcome): end(.success(outcome))
+    case .handed(let save):
+      save.onEnd = { end(save.outcome!) }
+      worker.post { [weak self, turns] session in
+        save.write(&session)
+        turns.perform { self?.end(save) }
+      }
+    }
+  }
+
+  /// Takes note of a save that nobody waits for, and goes on.
+  func end(_ save: HandedSave) {
+    takeNote(of: save)
+    guard save.outcome != nil, let onEnd = save.onEnd else { return }
+    save.onEnd = nil
+    onEnd()
+  }
+
+  private func report(_ outcome: Result<PreservationOutcome, RestorationError>) {
+    switch outcome {
+    case .success(let outcome):
       if outcome.isDeclined {
         automatic.leastPause = AutomaticState.declinedInterval
         // Nothing is watched before the first capture: a delegate that declined that is asked again.
         if tree.roots.isEmpty, delegate != nil { automatic.isDue = true }
       }
       delegate?.coordinator(self, didPreserve: outcome)
-    } catch {
-      delegate?.coordinator(self, didFailToPreserve: error)
+    case .failure(let error): delegate?.coordinator(self, didFailToPreserve: error)
     }
   }
 }

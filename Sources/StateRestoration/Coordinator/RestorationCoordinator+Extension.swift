@@ -5,7 +5,7 @@ struct ExtensionCount {
   /// Whether the time limit has passed for those that are still open.
   var isTimedOut = false
   /// Runs until the time limit.
-  var limit: Task<Void, Never>?
+  var limit: Pause?
 }
 
 extension RestorationCoordinator {
@@ -22,7 +22,7 @@ extension RestorationCoordinator {
     extensions.isTimedOut = false
     guard restored != nil, lateObjects == nil else { return }
     startExtensionLimit()
-    if let attempt { attempt.note(node: nil) } else { Task { await moveAttempt() } }
+    if let attempt { attempt.note(node: nil) } else { beginMovingAttempt() }
   }
 
   /// Completes one extension; the last one ends restoring.
@@ -64,11 +64,9 @@ extension RestorationCoordinator {
   /// Starts the time limit of what is extended, unless it runs.
   func startExtensionLimit() {
     guard extensions.count > 0, restored != nil, extensions.limit == nil else { return }
-    let clock = configuration.clock
-    let limit = configuration.extensionTimeLimit.clampedForSleep
-    extensions.limit = Task { [weak self] in
-      try? await clock.sleep(for: limit)
-      guard !Task.isCancelled else { return }
+    let limit = Pause()
+    extensions.limit = limit
+    limit.begin(configuration.extensionTimeLimit.clampedForSleep, configuration.clock, in: turns) { [weak self] in
       self?.extensionDidTimeOut()
     }
   }

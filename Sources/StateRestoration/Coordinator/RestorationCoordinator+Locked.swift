@@ -81,18 +81,20 @@ extension RestorationCoordinator {
   /// Meets the objects that have come, since a locked launch or as late objects, at the end of this turn.
   func lookAtNewcomers(_ scope: LiveTree.Scope) {
     guard dueLook == nil else { return }
-    let expected = standing
-    dueLook = Task { [weak self] in
-      guard let self else { return }
-      dueLook = nil
-      guard standing == expected, operations.current != .restoring, let root else { return }
-      let batch = capture(root, scope: scope, context: configuration.context, isMeeting: scope == .all)
-      worker.post { $0.take(batch) }
-    }
+    dueLook = (scope, standing)
+    turns.perform { [weak self] in self?.endThisTurn() }
   }
 
   /// Ends this turn, in which nothing that the program does on a locked device is an edit: all that follows is one.
-  package func endTurn() async { await dueLook?.value }
+  package func endTurn() async { endThisTurn() }
+
+  private func endThisTurn() {
+    guard let (scope, expected) = dueLook else { return }
+    dueLook = nil
+    guard standing == expected, operations.current != .restoring, let root else { return }
+    let batch = capture(root, scope: scope, context: configuration.context, isMeeting: scope == .all)
+    worker.post { $0.take(batch) }
+  }
 
   /// Looks once more at everything before the state is restored late.
   func takeEdits() async -> Edits {
@@ -123,13 +125,31 @@ extension RestorationCoordinator {
     unlock.isSuspended = false
     guard unlock.wasMissed else { return }
     unlock.wasMissed = false
-    Task { await followUnlock() }
+    turns.perform { [weak self] in self?.beginFollowingUnlock() }
   }
 
   /// Restores late; called after the unlock.
   package func protectedDataDidBecomeAvailable() async {
     unlock.count += 1
     await followUnlock()
+  }
+
+  /// Does what an unlock has left to do, in this turn and later ones; in one of a main loop before it returns.
+  func beginFollowingUnlock() {
+    guard turns.isInLoop else {
+      Task { await followUnlock() }
+      return
+    }
+    endHandedSave()
+    // Something that nobody can go on with from here: once it is over, the next turn looks again.
+    guard operations.current == nil, !Synchronous.isOn else {
+      if operations.isPlanned(.restoring) { return }
+      return operations.begin(.forgetting) { [weak self] in
+        self?.operations.end()
+        self?.turns.perform { self?.beginFollowingUnlock() }
+      }
+    }
+    Synchronous.run { await self.followUnlock() }
   }
 
   /// Does what an unlock has left to do; once it is counted.

@@ -10,6 +10,34 @@ extension RestorationCoordinator {
   }
 }
 
+extension RestorationCoordinator {
+  /// Asks every object whose changes can't be noticed, as happens at each interval; for the benchmark.
+  ///
+  /// - Parameter now: The processor time of the calling thread.
+  package func measureAsking(_ now: () -> Double) async -> MeasuredAsking {
+    var measured = MeasuredAsking()
+    var round = tree.beginAsking()
+    repeat {
+      let begun = now()
+      let asked = askSome(&round, nil, configuration.context)
+      measured.turns.append(now() - begun)
+      measured.foundCount += asked.changed.count + (await worker.run { $0.table.findChanged(asked.batch) }).count
+    } while !round.isOver
+    measured.askedCount = round.askedCount
+    return measured
+  }
+}
+
+/// What asking objects costs.
+package struct MeasuredAsking: Sendable {
+  /// How many objects were asked.
+  package var askedCount = 0
+  /// How many of them had changed.
+  package var foundCount = 0
+  /// What each turn cost the main actor, in the unit of the clock.
+  package var turns: [Double] = []
+}
+
 /// A capture to be measured.
 package struct MeasuredCapture: Sendable {
   let batch: CaptureBatch

@@ -55,46 +55,82 @@ extension RestorationCoordinator {
   private func save(
     _ root: (any RestorableController)?, scope: LiveTree.Scope
   ) async throws(RestorationError) -> PreservationOutcome {
-    guard standing != .discarded else { return .deferred(.discarded) }
-    guard let root = root ?? self.root else { return .unchanged(lastReceipt) }
+    switch handOver(root, scope: scope) {
+    case .over(let outcome): return outcome
+    case .handed(let save):
+      await worker.run { save.write(&$0) }
+      takeNote(of: save)
+      return try save.outcome!.get()
+    }
+  }
+
+  // MARK: - The steps of a save
+
+  /// What the first step of a save comes to.
+  enum HandedOver {
+    /// There is nothing to write, for this reason.
+    case over(PreservationOutcome)
+    /// The values are copied: the worker has to write them, and then somebody takes note of that.
+    case handed(HandedSave)
+  }
+
+  /// Copies what a save writes.
+  func handOver(_ root: (any RestorableController)?, scope: LiveTree.Scope) -> HandedOver {
+    guard standing != .discarded else { return .over(.deferred(.discarded)) }
+    guard let root = root ?? self.root else { return .over(.unchanged(lastReceipt)) }
     let clock = ContinuousClock()
     let start = clock.now
     let context = configuration.context
     guard let application = takeApplicationState(context: context) else {
-      return declined(delegate == nil ? .noDelegate : .answeredNo)
+      return .over(declined(delegate == nil ? .noDelegate : .answeredNo))
     }
     log.log(.debug, "capturing")
     // The state read before this save is not the newest any more.
     prepared = nil
     let batch = capture(root, scope: scope, context: context, application: application)
-    let captureDuration = clock.now - start
-    let loader = loader()
-    let (result, base) = await worker.run { session in
-      (Result { try session.save(batch, context: context, loader: loader) }, session.base)
+    let save = HandedSave(
+      batch: batch, context: context, loader: loader(), scope: scope, start: start,
+      captureDuration: clock.now - start, attempt: (needsAttempt, isRestorationExtended))
+    handedSave = save
+    return .handed(save)
+  }
+
+  /// Takes note of how the worker has written a save, unless that was done.
+  func takeNote(of save: HandedSave) {
+    guard save.outcome == nil, let written = save.written else { return }
+    if handedSave === save { handedSave = nil }
+    do throws(RestorationError) {
+      save.outcome = .success(try outcome(of: save, written))
+    } catch {
+      save.outcome = .failure(error)
     }
-    switch result {
+  }
+
+  private func outcome(
+    of save: HandedSave, _ written: HandedSave.Written
+  ) throws(RestorationError) -> PreservationOutcome {
+    switch written.result {
     case .success(let saved):
       for key in saved.unencoded { tree.node(key).map(tree.mark) }
       for key in saved.edited { tree.node(key)?.isNewcomer = false }
       tree.unplaced = saved.unplaced
-      if standing == .new { standing = base == .locked ? .locked : .live }
+      if standing == .new { standing = written.base == .locked ? .locked : .live }
       if saved.isWaiting { return .deferred(.locked) }
       let findings =
-        batch.findings + tree.takeOneTimeFindings() + saved.findings
-        + unannounced(saved.changedKeys.subtracting(saved.announcedBefore), batch, scope)
-      guard let written = saved.written else {
-        return .unchanged(unchangedReceipt(findings, savedAt: context.timeSaved))
+        save.batch.findings + tree.takeOneTimeFindings() + saved.findings
+        + unannounced(saved.changedKeys.subtracting(saved.announcedBefore), save.batch, save.scope)
+      guard let onDisk = saved.written else {
+        return .unchanged(unchangedReceipt(findings, savedAt: save.context.timeSaved))
       }
-      if !written.receipt.setAside.isEmpty { await dropSnapshot() }
-      if written.kind == .whole { await moveAttempt() }
-      if written.kind == .pendingWhole { unlock.attemptLags = true }
+      if let moved = written.movedAttempt { adopt(moved, wasOpen: save.attempt.isOpen) }
+      if onDisk.kind == .pendingWhole { unlock.attemptLags = true }
       let receipt = PreservationReceipt(
-        generation: written.receipt.generation.rawValue, kind: written.kind,
-        durability: written.receipt.durability == .durable ? .durable : .unknown, savedAt: context.timeSaved,
-        capturedNodes: batch.capturedCount, changedNodes: saved.changedKeys.count,
-        carriedOverNodes: saved.carriedOverNodes, bytesWritten: written.receipt.bytesWritten,
-        captureDuration: captureDuration, duration: clock.now - start,
-        findings: findings + written.findings)
+        generation: onDisk.receipt.generation.rawValue, kind: onDisk.kind,
+        durability: onDisk.receipt.durability == .durable ? .durable : .unknown, savedAt: save.context.timeSaved,
+        capturedNodes: save.batch.capturedCount, changedNodes: saved.changedKeys.count,
+        carriedOverNodes: saved.carriedOverNodes, bytesWritten: onDisk.receipt.bytesWritten,
+        captureDuration: save.captureDuration, duration: ContinuousClock().now - save.start,
+        findings: findings + onDisk.findings)
       lastReceipt = receipt
       if receipt.durability == .unknown { retryAutomatically() }
       log.log(.info, "preserved generation \(receipt.generation), \(receipt.bytesWritten) bytes")
@@ -102,7 +138,7 @@ extension RestorationCoordinator {
       return .preserved(receipt)
     case .failure(let error):
       // What the table has not taken over is captured again.
-      if base == .unknown || error is ArchiveError { tree.reset() }
+      if written.base == .unknown || error is ArchiveError { tree.reset() }
       retryAutomatically()
       log.log(.error, "preserving failed: \(error)")
       throw RestorationError(
@@ -120,7 +156,8 @@ extension RestorationCoordinator {
   private func unannounced(
     _ changed: Set<CaptureBatch.Key>, _ batch: CaptureBatch, _ scope: LiveTree.Scope
   ) -> [PreservationFinding] {
-    guard scope == .all, case .onChange = preservesAutomatically, standing == .live else { return [] }
+    guard scope == .all, case .onChange = preservesAutomatically, standing == .live, configuration.askingInterval == nil
+    else { return [] }
     let excused = batch.announced.union(batch.placements.map(\.key))
     return changed.subtracting(excused).sorted().compactMap { key in
       tree.node(key).map { .unannouncedChange(path: $0.path) }

@@ -97,7 +97,9 @@ extension RestorationCoordinator {
     let isExpected = [.restored, .nothingPreserved, .locked].contains(report.outcome)
     log.log(isExpected ? .info : .warning, report.summary)
     // The unlock came while the locked state was looked at: nobody will say it again.
-    if unlock.count != unlocks, standing == .locked { Task { [weak self] in await self?.followUnlock() } }
+    if unlock.count != unlocks, standing == .locked {
+      turns.perform { [weak self] in self?.beginFollowingUnlock() }
+    }
     return report
   }
 

@@ -45,6 +45,8 @@ extension RestorationCoordinator {
     restored = nil
     lateObjects = []
     turn.makeObjects(root: root)
+    turn.failRetired()
+    turn.findOtherNames()
     turn.installChildren()
     turn.decode()
     restored = turn
@@ -70,9 +72,31 @@ extension RestorationCoordinator {
   }
 
   private func warn(of report: RestorationReport) {
-    for node in report.notRestored {
-      if let reason = node.notRestoredReason { log.log(.warning, "\(node.path): \(reason)") }
+    var retired: [RestorationPath] = []
+    var unread: [[String]: (path: RestorationPath, others: Int)] = [:]
+    for node in report.nodes {
+      switch node.notRestoredReason {
+      case .classRetired?: retired.append(node.path)
+      case .parentNotRestored? where retired.contains { node.path.components.starts(with: $0.components) }: break
+      case let reason?: log.log(.warning, "\(node.path): \(reason)")
+      case nil:
+        for case .unreadKeys(let keys) in node.remarks {
+          unread[keys, default: (node.path, -1)].others += 1
+        }
+      }
     }
+    for (keys, (path, others)) in unread.sorted(by: { $0.value.path.description < $1.value.path.description }) {
+      log.log(.warning, unreadText(keys, path, others))
+    }
+  }
+
+  /// Says that stored values have no reader; once for all objects that have the same.
+  private func unreadText(_ keys: [String], _ path: RestorationPath, _ others: Int) -> String {
+    let names = keys.map { "“\($0)”" }.joined(separator: ", ")
+    let places = others == 0 ? "\(path)" : "\(path) and \(ReportText.count(others, "other"))"
+    let objects = keys.count == 1 ? "it" : "them"
+    return "\(places): nobody reads \(names), and the next edit drops \(objects): where a field was renamed, raise "
+      + "stateVersion and migrate it, or name the former key with formerly:"
   }
 
   /// What changes all the time on a locked device counts as edited after so many looks.
@@ -175,7 +199,7 @@ extension RestorationCoordinator {
       return isReplaced
     }
     // The mark of the node that restoring died at is on disk before anything goes on; a save waits for the rest by itself.
-    guard crashNode != nil else { return worker.post { _ = begin(&$0) } }
+    guard crashNode != nil else { return worker.postpone { _ = begin(&$0) } }
     if await worker.run(begin) { await moveAttempt() }
   }
 
@@ -217,16 +241,35 @@ extension RestorationCoordinator {
     if !hasAnnouncedEnd { attempt?.end() }
   }
 
-  /// Has late objects guarded by the generation that a save has put in the place of the restored one.
+  /// Whether objects may come late, so that a new generation has to guard them.
+  var needsAttempt: Bool {
+    restored != nil && (restored?.hasUnclaimed == true || isRestorationExtended) && !hasAnnouncedEnd
+  }
+
+  /// Has late objects guarded by the generation that is on disk in the place of the restored one.
   func moveAttempt() async {
-    guard restored != nil, restored?.hasUnclaimed == true || isRestorationExtended, !hasAnnouncedEnd else { return }
+    guard needsAttempt else { return }
     let isOpen = isRestorationExtended
-    let moved: (any RestorationAttempting)? = await worker.run { session in
-      guard let state = try? session.store.open(.newest) else { return nil }
-      let moved = try? session.store.beginAttempt(at: state, isRequest: false)
-      if !isOpen { moved?.end() }
-      return moved
+    if let moved = await worker.run({ $0.moveAttempt(isOpen: isOpen) }) { adopt(moved, wasOpen: isOpen) }
+  }
+
+  /// Does as ``moveAttempt()``, without waiting for it.
+  func beginMovingAttempt() {
+    guard needsAttempt else { return }
+    let isOpen = isRestorationExtended
+    worker.post { [weak self, turns] session in
+      guard let moved = session.moveAttempt(isOpen: isOpen) else { return }
+      turns.perform { self?.adopt(moved, wasOpen: isOpen) }
     }
-    if let moved { attempt = moved }
+  }
+
+  /// Goes on with a mark that the worker has made, as it would be if it had been made now.
+  func adopt(_ moved: any RestorationAttempting, wasOpen: Bool) {
+    attempt = moved
+    if hasAnnouncedEnd {
+      moved.pause()
+    } else if wasOpen != isRestorationExtended {
+      if wasOpen { moved.end() } else { moved.note(node: nil) }
+    }
   }
 }

@@ -83,7 +83,7 @@ internal import RestorationArchive
   let store: any PreservationStore
   let worker: PreservationWorker<PreservationSession>
   let tree: LiveTree
-  let turns: TurnWatch
+  let turns: MainTurns
   let operations = ExclusiveOperations()
   /// What scopes are told of the stored state.
   let access = CoordinatorAccess()
@@ -100,12 +100,23 @@ internal import RestorationArchive
   var hasAnnouncedEnd = false
   var extensions = ExtensionCount()
   var waitingSave: WaitingSave?
+  /// The save whose values are copied, and of which nobody has taken note yet.
+  var handedSave: HandedSave?
   var automatic = AutomaticState()
+  /// Has objects asked whose changes can't be noticed; nil while nobody is.
+  var repetition: Repetition?
+  /// How far asking them has come; nil while nobody is asked.
+  var askingRound: AskingRound?
   var unlock = UnlockState()
   /// The snapshot that shows the state, and goes with it; nil without an application.
-  package var snapshots: SnapshotKeeper?
-  /// Looks at the objects that have come since a locked launch when this turn ends.
-  var dueLook: Task<Void, Never>?
+  package var snapshots: SnapshotKeeper? {
+    didSet {
+      let snapshots = snapshots
+      worker.post { $0.willWrite = { snapshots?.stateWillChange() } }
+    }
+  }
+  /// Which objects have come that are looked at when this turn ends; nil when none.
+  var dueLook: (scope: LiveTree.Scope, standing: Standing)?
 
   /// Creates a coordinator on any store; for tests of the engine.
   init(
@@ -123,10 +134,11 @@ internal import RestorationArchive
       label: "state-restoration.\(configuration.application)",
       state: PreservationSession(
         store: store, context: context, limits: configuration.limits, nodeBudget: configuration.nodeByteBudget))
-    let awakener = Awakener()
+    let awakener = Awakener(MainTurns(configuration.mainLoop))
     turns = awakener.turns
     tree = LiveTree(registry: registry, changes: ChangeList { awakener.wake() }, context: context)
     awakener.coordinator = self
+    turns.mayBegin = { [weak self] in self?.isAsking != true }
     tree.access = access
     access.coordinator = self
     registry.tell(self)
@@ -144,6 +156,9 @@ internal import RestorationArchive
     }
   }
 
+  /// Whether the program is asked for its objects or their values in this moment, by a call that has not returned.
+  var isAsking: Bool { tree.isCapturing || lateObjects != nil }
+
   /// What a scope answers who asks for something that is not there.
   var accessPhase: CoordinatorAccess.Phase {
     if standing == .locked { return .locked }
@@ -159,15 +174,11 @@ final class Awakener: Sendable {
   /// Set once, before any change can be noticed, and read on the main actor only.
   @MainActor weak var coordinator: RestorationCoordinator?
 
-  let turns = TurnWatch()
+  let turns: MainTurns
 
-  func wake() {
-    turns.begin()
-    Task { @MainActor in
-      turns.noteTurn()
-      coordinator?.changesWereNoticed()
-    }
-  }
+  init(_ turns: MainTurns) { self.turns = turns }
+
+  func wake() { turns.perform { self.coordinator?.changesWereNoticed() } }
 }
 
 extension RestorationConfiguration {
@@ -207,7 +218,7 @@ struct WaitingSave {
 
 /// What the coordinator knows of unlocks.
 struct UnlockState {
-  var observation: Task<Void, Never>?
+  var observation: ProtectedDataObservation?
   /// How often the device was unlocked, to notice an unlock during loading.
   var count = 0
   /// Whether a whole state was saved while locked, so that the marker is of the one before until the unlock.

@@ -7,6 +7,11 @@ extension ClassPlan {
   ) throws(RestorationError) -> StateVersion? {
     defer { coder.finish() }
     try refuseNewer(coder)
+    if properties.isEmpty, coding == nil {
+      // One value or none, as nearly always: nothing can fail once it is decoded.
+      try state?.give(object, coder: coder, version: version)
+      return coder.storedVersion.flatMap { $0 < version ? $0 : nil }
+    }
     var assignments: [@MainActor () -> Void] = []
     if let assignment = try state?.prepare(object, coder: coder, version: version) { assignments.append(assignment) }
     for property in properties {

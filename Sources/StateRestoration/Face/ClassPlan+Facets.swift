@@ -17,9 +17,14 @@
   func makeColumn() -> any StateColumn
   /// Copies an object's value into a column that this facet made, and returns its row.
   func capture(_ object: any RestorableObject, in column: any StateColumn) -> Int
+  /// Decodes an object's value; the result assigns it.
   func prepare(
     _ object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
   ) throws(RestorationError) -> (@MainActor () -> Void)?
+  /// Decodes an object's value and assigns it.
+  func give(
+    _ object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
+  ) throws(RestorationError)
   /// Remembers an object's value; the result gives it back.
   func snapshot(of object: any RestorableObject) -> @MainActor () -> Void
   func flaw(endingIn version: StateVersion) -> String?
@@ -118,6 +123,13 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
   ) throws(RestorationError) -> (@MainActor () -> Void)? {
     guard let state = try decoded(coder, version, for: object) else { return nil }
     return { downcast(object, to: T.self).restorableState = state }
+  }
+
+  func give(
+    _ object: any RestorableObject, coder: RestorationDecoder, version: StateVersion
+  ) throws(RestorationError) {
+    guard let state = try decoded(coder, version, for: object) else { return }
+    downcast(object, to: T.self).restorableState = state
   }
 
   func snapshot(of object: any RestorableObject) -> @MainActor () -> Void {

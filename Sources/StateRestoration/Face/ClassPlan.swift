@@ -28,6 +28,9 @@ import Observation
   /// its own and isn't marked `@Observable` itself changes silently.
   private(set) var observesEverything = false
 
+  /// Whether the macro observes instances at every level of their class, though parts of them may change silently.
+  private(set) var observesMost = false
+
   private static var plans: [ObjectIdentifier: ClassPlan] = [:]
 
   private init(_ type: any RestorableObject.Type) {
@@ -69,9 +72,15 @@ import Observation
   /// The marked properties of an instance, the superclass's first; reflects only if the class may have some.
   func markedProperties(of object: any RestorableObject) -> [RestoredProperty] {
     if hasMarkedProperties == false { return [] }
+    // Reflecting is dear where a process has just begun. An instance has its properties, so that there would be some by now.
+    if !RestoredProperty.isUsed, !isObservable {
+      hasMarkedProperties = false
+      return []
+    }
     var levels: [[RestoredProperty]] = []
     var mirror: Mirror? = Mirror(reflecting: object)
     var isObserved = isObservable
+    var isWhole = true
     while let level = mirror {
       // Asked of the type first: casting a value that is no object would convert it to one of Objective-C's.
       let marked = level.children.compactMap { child in
@@ -79,10 +88,12 @@ import Observation
       }
       let isSilent = level.children.count > marked.count && !level.children.contains { $0.label == Self.registrar }
       if isSilent { isObserved = false }
+      if isObserved, isWhole { isWhole = SilentPart.isWhole(level) }
       levels.append(marked)
       mirror = level.superclassMirror
     }
-    observesEverything = isObserved
+    observesEverything = isObserved && isWhole
+    observesMost = isObserved
     let properties = levels.reversed().flatMap { $0 }
     hasMarkedProperties = !properties.isEmpty
     var keys: Set<String> = []
@@ -95,7 +106,7 @@ import Observation
   }
 
   // What the observation macro calls the property that it adds.
-  private static let registrar = "_$observationRegistrar"
+  fileprivate static let registrar = "_$observationRegistrar"
 
   private static func controllerShape<T: RestorableController>(_ type: T.Type) -> any ShapeFacet {
     if let container = type as? any RestorationContainer.Type { return containerShape(container) }
@@ -112,3 +123,44 @@ import Observation
 
   private static func codingFacet<T: CodingObject>(_ type: T.Type) -> any CodingFacet { HookFacet<T>() }
 }
+
+/// Finds the parts of an observed class that may change without its observation.
+///
+/// Those are properties that the macro was told to ignore, and objects of classes that nobody observes: state may be read from
+/// either. A constant can't be told from a variable here, so that it counts as one; names, tags and model identifiers are taken for
+/// constants.
+/// Objects that are preserved themselves are asked themselves.
+@MainActor private enum SilentPart {
+  /// Whether the observation of a level of a class notices every change.
+  static func isWhole(_ level: Mirror) -> Bool {
+    // The stock classes say themselves what changes.
+    if String(reflecting: level.subjectType).hasPrefix(ownModule) { return true }
+    return level.children.allSatisfy { child in
+      guard let label = child.label, label != ClassPlan.registrar else { return true }
+      let type = Swift.type(of: child.value)
+      if type is RestoredProperty.Type { return true }
+      // The macro keeps the value of an observed property under its name behind a line.
+      return label.hasPrefix("_") ? !mayChangeSilently(type) : isName(type)
+    }
+  }
+
+  private static let ownModule = "StateRestoration."
+
+  private static func isName(_ type: Any.Type) -> Bool {
+    let type = (type as? any Wrapper.Type)?.wrapped ?? type
+    return type == RestorationIdentifier.self || type == RestorationClass.self || type == ModelIdentifier.self
+  }
+
+  /// Whether a value of a type leads to an object that nobody observes.
+  private static func mayChangeSilently(_ type: Any.Type) -> Bool {
+    if let wrapper = type as? any Wrapper.Type { return mayChangeSilently(wrapper.wrapped) }
+    return type is AnyClass && !(type is any Observable.Type) && !(type is any RestorableObject.Type)
+  }
+}
+
+/// A value that holds others of one type.
+private protocol Wrapper { static var wrapped: Any.Type { get } }
+
+extension Optional: Wrapper { fileprivate static var wrapped: Any.Type { Wrapped.self } }
+extension Array: Wrapper { fileprivate static var wrapped: Any.Type { Element.self } }
+extension Dictionary: Wrapper { fileprivate static var wrapped: Any.Type { Value.self } }

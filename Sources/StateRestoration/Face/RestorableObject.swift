@@ -22,6 +22,12 @@
   /// subclassed.
   static var restorationExtent: RestorationExtent? { get }
 
+  /// Says that the object has no identifier on purpose: it has state, and is left out with everything below it.
+  ///
+  /// False by default: then an object with state and without an identifier is a finding of the save, as the identifier may have
+  /// been forgotten. It has no meaning for an object with an identifier.
+  var isExcludedOnPurpose: Bool { get }
+
   /// Called once after restoring, when every object has decoded its state. Does nothing by default.
   ///
   /// The order among objects is not specified.
@@ -35,6 +41,9 @@ extension RestorableObject {
     return 1
   }
 
+  /// A missing identifier may have been forgotten.
+  public var isExcludedOnPurpose: Bool { false }
+
   /// With the object above.
   public static var restorationExtent: RestorationExtent? { nil }
 
@@ -44,14 +53,19 @@ extension RestorableObject {
 
 /// Knows which classes leave their version to the default, for the lint: their subclasses can't have one of their own.
 @MainActor package enum DefaultVersion {
-  private static var classes: Set<ObjectIdentifier> = []
+  // A list: there are few, each is looked for once, and the first set of a type costs a launch more.
+  private static var classes: [ObjectIdentifier] = []
 
-  static func wasUsed(by type: any RestorableObject.Type) { classes.insert(ObjectIdentifier(type)) }
+  static func wasUsed(by type: any RestorableObject.Type) {
+    if !isKnown(type) { classes.append(ObjectIdentifier(type)) }
+  }
+
+  private static func isKnown(_ type: any RestorableObject.Type) -> Bool { classes.contains(ObjectIdentifier(type)) }
 
   /// Whether the default answers for a class.
   package static func isUsed(by type: any RestorableObject.Type) -> Bool {
     _ = type.stateVersion
-    return classes.contains(ObjectIdentifier(type))
+    return isKnown(type)
   }
 }
 

@@ -13,9 +13,20 @@
   ///
   /// Recorded when preserving, and given back as ``RestoredChild/role``. Nil by default, for all children.
   func restorationRole(of child: any RestorableController) -> RestorationRole?
+
+  /// The children that are seen now; by default all that have an identifier.
+  ///
+  /// Asked before a snapshot is taken: a visible screen that is not preserved will not come back, and is in no picture. List
+  /// a child without an identifier too, if it is seen.
+  var visibleControllers: [any RestorableController] { get }
 }
 
 extension RestorationContainer {
+  /// All that have an identifier.
+  public var visibleControllers: [any RestorableController] {
+    restorationChildren.filter { $0.restorationIdentifier != nil }
+  }
+
   /// The order says it all.
   public func restorationRole(of child: any RestorableController) -> RestorationRole? {
     DefaultRole.wasUsed(by: self)

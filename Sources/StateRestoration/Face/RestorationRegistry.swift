@@ -21,6 +21,8 @@
   private(set) var revision = 0
   /// Today's names of types that name no tag, by former ones.
   private var renamed: [RestorationClass: RestorationClass] = [:]
+  /// The tags and names of classes that the program does not have any more.
+  private var retired: Set<RestorationClass> = []
   /// Today's tags and names as they were put together last, and at which revision.
   private var knownToday: (revision: Int, today: [RestorationClass: RestorationClass])?
   /// The classes whose state may be given to instances of a type; emptied by every registration of a class.
@@ -83,6 +85,36 @@
     acceptedByType = [:]
   }
 
+  /// Gives up the state of classes that the program does not have any more.
+  ///
+  /// Restoring makes nothing of it and warns of nothing; the report says ``NotRestoredReason/classRetired(_:)``, and the next save
+  /// removes it, with everything below. Without this such state is kept for good, and each launch says that its class is
+  /// not registered.
+  ///
+  /// ```swift
+  /// registry.retire("attachment")
+  /// ```
+  ///
+  /// - Parameter names: Their tags; the plain names of types that named none. A class that is registered can't be retired.
+  public func retire(_ names: RestorationClass...) {
+    for name in names {
+      precondition(!name.isEmpty, "A class is retired under an empty name.")
+      if let registered = classes[name] { Self.refuseRetired(name, registered.type) }
+      retired.insert(name)
+    }
+    revision += 1
+  }
+
+  /// Whether any class was given up.
+  var hasRetired: Bool { !retired.isEmpty }
+
+  /// Whether the program does not have a class any more.
+  func isRetired(_ name: RestorationClass) -> Bool { hasRetired && retired.contains(name) }
+
+  private static func refuseRetired(_ name: RestorationClass, _ type: Any.Type) -> Never {
+    preconditionFailure("“\(name)” is retired and registered for \(type): do one of both.")
+  }
+
   /// Registers how to make the controller of an identifier that nobody else makes, as a storyboard does for UIKit.
   public func registerBlueprint(
     _ identifier: RestorationIdentifier,
@@ -143,6 +175,7 @@
     }
     for tag in [registered.tag] + formerly {
       precondition(!tag.isEmpty, "\(type) is registered under an empty tag.")
+      if isRetired(tag) { Self.refuseRetired(tag, type) }
       if let other = classes[tag] {
         preconditionFailure("“\(tag)” is the tag of two classes, \(other.type) and \(type).")
       }
@@ -242,15 +275,19 @@ extension RestorationRegistry {
   }
 
   /// Whose state an object's is, under today's tag, and the newest version that its class can read.
-  func identity(of object: any RestorableObject) -> (identity: Identity, version: StateVersion) {
+  ///
+  /// - Parameter controller: The object, when it is known to be a controller.
+  func identity(
+    of object: any RestorableObject, as controller: (any RestorableController)? = nil
+  ) -> (identity: Identity, version: StateVersion) {
     let plan = ClassPlan.plan(for: type(of: object))
-    return (current(ownIdentity(of: object, plan).identity), plan.version)
+    return (current(ownIdentity(of: object, plan, as: controller).identity), plan.version)
   }
 
   private func ownIdentity(
-    of object: any RestorableObject, _ plan: ClassPlan
+    of object: any RestorableObject, _ plan: ClassPlan, as known: (any RestorableController)? = nil
   ) -> (identity: Identity, tag: RestorationClass?) {
-    let controller = plan.isView ? nil : object as? any RestorableController
+    let controller = plan.isView ? nil : known ?? object as? any RestorableController
     let tag = controller?.restorationClass
     let identity = Identity(
       classTag: tag ?? plan.typeName, model: controller?.restorationModelIdentifier, isView: plan.isView)
@@ -285,6 +322,7 @@ extension RestorationRegistry {
 
   /// The registered classes as a value.
   var classTable: ClassTable {
+    if classes.isEmpty, renamed.isEmpty { return ClassTable() }
     var accepted: [RestorationClass: Set<RestorationClass>] = [:]
     for (_, registered) in classes where accepted[registered.tag] == nil {
       accepted[registered.tag] = registeredClasses(registered.type)

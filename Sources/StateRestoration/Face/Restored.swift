@@ -5,12 +5,18 @@
 ///   let restorationIdentifier: RestorationIdentifier? = "search"
 ///   @Restored("query") var query = ""
 /// }
+///
+/// // The macro would make a computed property of it, which no wrapper can be.
+/// @Observable final class PlayerController: RestorableController {
+///   let restorationIdentifier: RestorationIdentifier? = "player"
+///   @ObservationIgnored @Restored("volume") var volume = 1.0
+/// }
 /// ```
 ///
 /// Marked properties are found in the whole class hierarchy. The same key in a class and its superclass is a
 /// programmer's mistake and traps when the object is first seen. Assigning is noticed at once: the next automatic
-/// save has it. In an `@Observable` class write `@ObservationIgnored @Restored("query") var query`; the property is
-/// observable by itself.
+/// save has it. The property is observable by itself. Where `@ObservationIgnored` is forgotten, the compiler says “property
+/// wrapper cannot be applied to a computed property”.
 @propertyWrapper @MainActor public final class Restored<Value: Sendable>: RestoredProperty {
   private var value: Value
   private let formerKeys: [String]

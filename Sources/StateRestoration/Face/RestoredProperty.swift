@@ -7,6 +7,9 @@ public import Observation
   /// The key under which the value is preserved.
   package let key: String
 
+  /// Whether there ever was one in this process.
+  static private(set) var isUsed = false
+
   private let registrar = ObservationRegistrar()
   private var flags: [ChangeFlag] = []
 
@@ -14,6 +17,7 @@ public import Observation
     precondition(
       !ReservedKey.isReserved(key), "@Restored(\"\(key)\"): keys that begin with “$” are reserved.")
     self.key = key
+    Self.isUsed = true
   }
 
   /// The subject of observation; never read for its value.

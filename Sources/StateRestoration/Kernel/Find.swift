@@ -35,15 +35,18 @@ enum Find {
   /// The positions of the rows that fit, in the order in which they are tried.
   ///
   /// Rows with a record that can be given and is not *first* come before all others; then the row of exactly the object's key;
-  /// then present ones before absent ones; then the one that was live last; then the one with the newest record. For an object
-  /// that names no model present rows come before absent ones, before everything else.
+  /// then present ones before absent ones; then the one that was live last; then the one with the newest record. An object that
+  /// names no model may learn it from what was on the screen last: for it present rows come before absent ones, before everything
+  /// else, and of those that can be given the one that was live last comes before that of exactly its key.
   static func order(_ rows: [Row], for asker: Asker) -> [Int] {
     let fitting = rows.indices.filter { fits(rows[$0].identity, isAbsent: rows[$0].isAbsent, asker) }
     guard fitting.count > 1 else { return fitting }
+    let isUnnamed = asker.identity.model == nil
     return fitting.sorted { first, second in
       let (one, other) = (rows[first], rows[second])
-      if asker.identity.model == nil, one.isAbsent != other.isAbsent { return !one.isAbsent }
+      if isUnnamed, one.isAbsent != other.isAbsent { return !one.isAbsent }
       if one.canBeGiven != other.canBeGiven { return one.canBeGiven }
+      if isUnnamed, one.canBeGiven, one.lastLive != other.lastLive { return one.wasLive(after: other) }
       let (isExact, otherIsExact) = (one.identity == asker.identity, other.identity == asker.identity)
       if isExact != otherIsExact { return isExact }
       if one.isAbsent != other.isAbsent { return !one.isAbsent }

@@ -19,9 +19,10 @@ enum Give {
 
   /// What an object gets of a row, by positions in its list of records.
   struct Gift: Hashable, Sendable {
-    /// The records that can be given, the newest first, and those that are *first* last.
+    /// The records that can be given, in the order in which they are tried: the newest first, and those that are *first* after all
+    /// others, the oldest of them before.
     ///
-    /// The one that decodes before all others is given.
+    /// The one that decodes before all others is given: a screen that opened empty hides no stored text.
     var candidates: [Int]
     /// Whether there is a record that can't be given, and that stays unread.
     var hasUnread: Bool
@@ -31,6 +32,7 @@ enum Give {
   static func choose(_ records: [Record]) -> Gift {
     let order = records.indices.sorted { first, second in
       if records[first].isFirst != records[second].isFirst { return records[second].isFirst }
+      if records[first].isFirst { return (records[first].save, first) < (records[second].save, second) }
       return records[first].save == records[second].save ? first > second : records[first].save > records[second].save
     }
     let candidates = order.filter { records[$0].obstacle == nil }

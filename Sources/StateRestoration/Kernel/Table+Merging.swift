@@ -12,6 +12,8 @@ extension Table {
     _ other: RestorationArchive.Reader, _ context: inout RestorationContext
   ) throws(ArchiveError) -> [NodeID: NodeID] {
     var targets: [NodeID: NodeID] = [:]
+    var taken: Set<NodeID> = []
+    var orders: [(row: NodeID, children: [NodeID])] = []
     var copies: [RestorationArchive.Writer.Copy] = []
     // Records that are copied at the end, so that their nodes only look empty.
     var coming: [NodeID: Int] = [:]
@@ -38,10 +40,17 @@ extension Table {
         hasRecords = try other.node(child)?.attributes.flags.contains(.record) ?? false
       }
       let place = Place(parent: parent, identifier: node.rowIdentifier)
-      let row = try target(of: node, at: place, hasRecords: hasRecords, coming)
+      let row = try target(of: node, at: place, hasRecords: hasRecords, taken)
       targets[source] = row
+      taken.insert(row)
       stack += children.reversed()
-      if hasRecords, !node.attributes.flags.contains(.absent) { try noteNewer(row, at: place) }
+      if node.attributes.flags.contains(.absent) {
+        try setFlag(.absent, true, of: row)
+        absent.insert(row)
+      } else {
+        try noteNewer(row, at: place)
+      }
+      if children.count > 1 { orders.append((row, children)) }
       // The role is that of the object that was live last.
       if let role = node.attributes.role, var attributes = try writer.node(row)?.attributes, attributes.role != role {
         attributes.role = role
@@ -50,7 +59,9 @@ extension Table {
       }
       if node.byteCount > 0 { try add(node, to: row, &coming, &copies) }
     }
-    for (parent, rows) in moved { try giveWay(to: rows, below: parent, merged: Set(targets.values)) }
+    // Their order is that of the later run.
+    for (row, children) in orders { try arrange(children.compactMap { targets[$0] }, below: row) }
+    for (parent, rows) in moved { try giveWay(to: rows, below: parent, merged: taken) }
     try writer.copyRecords(copies, from: other)
     let newer = try other.context
     context.timeSaved = max(context.timeSaved, newer.timeSaved)
@@ -61,37 +72,35 @@ extension Table {
 
   /// The row here that a row there leads to, made if there is none.
   private mutating func target(
-    of node: RestorationArchive.Node, at place: Place, hasRecords: Bool, _ coming: [NodeID: Int]
+    of node: RestorationArchive.Node, at place: Place, hasRecords: Bool, _ taken: Set<NodeID>
   ) throws(ArchiveError) -> NodeID {
     let asker = classes.asker(for: node.attributes)
     let rows = try rows(at: place)
     if node.attributes.flags.contains(.reserved), let row = rows.first { return row }
-    for row in rows where try hasIdentity(asker.identity, row) { return row }
-    if !hasRecords {
+    if hasRecords {
+      for row in rows where try hasIdentity(asker.identity, row) { return row }
+    } else {
       var candidates: [Find.Row] = []
-      for row in rows {
-        guard let found = try writer.node(row) else { continue }
-        candidates.append(
-          Find.Row(
-            identity: classes.current(found.attributes.identity), canBeGiven: try !records(of: row).isEmpty,
-            isAbsent: found.attributes.flags.contains(.absent),
-            lastLive: found.attributes.savedAt?.timeIntervalSinceReferenceDate, newestSave: try newestSave(in: row),
-            number: row.rawValue))
-      }
-      if candidates.count == rows.count, let best = Find.order(candidates, for: asker).first { return rows[best] }
+      let free = rows.filter { !taken.contains($0) }
+      for row in free { candidates.append(try findRow(row, for: asker)) }
+      if let best = Find.order(candidates, for: asker).first { return free[best] }
     }
-    let row = try insert(at: place, node.attributes)
-    if node.attributes.flags.contains(.absent) {
-      try setFlag(.absent, true, of: row)
-      absent.insert(row)
-    }
-    return row
+    return try insert(at: place, node.attributes)
   }
 
-  private func newestSave(in row: NodeID) throws(ArchiveError) -> UInt32 {
-    var newest: UInt32 = 0
-    for record in try records(of: row) { newest = max(newest, try writer.node(record)?.attributes.save ?? 0) }
-    return newest
+  /// The facts that *Find* needs, for an object that reads a version.
+  private func findRow(_ row: NodeID, for asker: Asker) throws(ArchiveError) -> Find.Row {
+    guard let node = try writer.node(row) else { return Find.Row(identity: asker.identity, canBeGiven: false) }
+    var found = Find.Row(
+      identity: classes.current(node.attributes.identity), canBeGiven: false, isAbsent: absent.contains(row),
+      lastLive: node.attributes.savedAt?.timeIntervalSinceReferenceDate, number: row.rawValue)
+    for record in try records(of: row) {
+      guard let facts = try writer.node(record)?.attributes else { continue }
+      found.newestSave = max(found.newestSave, facts.save)
+      if facts.flags.contains(.first) { continue }
+      if try canBeGiven(record, asker.version) { found.canBeGiven = true }
+    }
+    return found
   }
 
   /// Adds a record that is copied at the end.

@@ -66,29 +66,17 @@ extension Table {
       holding.record = gift.record
       holding.superseded = gift.superseded
       holding.joined = gift.joined
-      if !isFirst(gift.record) { try takeInRows(of: placement.key, row, arrivals) }
-    }
-    if let gift, furtherRecords[row] != nil {
-      let oldest = try oldestRecord(of: row)
-      for record in try records(of: row) where record != gift.record && record != oldest && isFirst(record) {
-        try removeRecord(record)
+      // Mostly no place has a second row.
+      if !numbered.isEmpty, !isFirst(gift.record) {
+        holding.superseded += try takeInRows(of: placement.key, row, arrivals)
       }
     }
+    for record in gift?.first ?? [] { try removeRecord(record) }
     if case .unread? = placement.given, try !records(of: row).isEmpty, !placement.isEdit {
       holding.baseline = .unknown
     }
     hold(holding, placement.key)
     try reopen(row)
-  }
-
-  /// The oldest record of a row, which hides nothing, so that it is not *first*.
-  private func oldestRecord(of row: NodeID) throws(ArchiveError) -> NodeID? {
-    var oldest: (record: NodeID, save: UInt32)?
-    for record in try records(of: row) {
-      let save = try writer.node(record)?.attributes.save ?? 0
-      if oldest.map({ save < $0.save }) ?? true { oldest = (record, save) }
-    }
-    return oldest?.record
   }
 
   /// An object that came by itself is given a record: its own one, which is *first*, goes, and the row that it had becomes one with
@@ -99,20 +87,47 @@ extension Table {
     if let old = former.row, old != row, try writer.node(old) != nil { try move(contentsOf: old, into: row) }
   }
 
-  /// Rows that have nothing but *first* records become one with the row that an object is given a record of.
+  /// Present rows that have nothing but *first* records become one with the row that an object is given a record of.
   ///
-  /// Those of its model, or of none: the rows of other models are somebody else's.
+  /// Those of its model, or of none: the rows of other models are somebody else's. Their records go that the object could have been
+  /// given, but for one that is the row's oldest.
+  ///
+  /// - Returns: That one.
   private mutating func takeInRows(
     of key: CaptureBatch.Key, _ row: NodeID, _ arrivals: Arrivals
-  ) throws(ArchiveError) {
-    guard !numbered.isEmpty, let place = try place(of: row) else { return }
-    for other in try rows(at: place) where other != row && holders[other] == nil {
+  ) throws(ArchiveError) -> [NodeID] {
+    guard let place = try place(of: row) else { return [] }
+    let own = Set(try records(of: row))
+    for other in try rows(at: place) where other != row && holders[other] == nil && !absent.contains(other) {
       guard let node = try writer.node(other), arrivals.fits(classes.current(node.attributes.identity), key),
         node.attributes.model == nil || node.attributes.model == arrivals.attributes(key)?.model,
         try records(of: other).allSatisfy(isFirst)
       else { continue }
       try move(contentsOf: other, into: row)
     }
+    let incoming = try records(of: row).filter { !own.contains($0) }
+    guard !incoming.isEmpty, let version = arrivals.attributes(key)?.version else { return [] }
+    let oldest = try oldestRecord(of: row)
+    for record in incoming where record != oldest {
+      if try canBeGiven(record, version) { try removeRecord(record) }
+    }
+    guard let oldest, incoming.contains(oldest), try canBeGiven(oldest, version) else { return [] }
+    return [oldest]
+  }
+
+  private func oldestRecord(of row: NodeID) throws(ArchiveError) -> NodeID? {
+    var oldest: (record: NodeID, save: UInt32)?
+    for record in try records(of: row) {
+      let save = try writer.node(record)?.attributes.save ?? 0
+      if oldest.map({ save < $0.save }) ?? true { oldest = (record, save) }
+    }
+    return oldest?.record
+  }
+
+  /// Whether a record can be given to an object that reads a version, as far as is known without decoding it.
+  func canBeGiven(_ record: NodeID, _ version: StateVersion) throws(ArchiveError) -> Bool {
+    guard let facts = try writer.node(record)?.attributes else { return false }
+    return facts.version <= version && !facts.flags.contains(.quarantined)
   }
 
   /// A row that an object has is not absent any more.
@@ -126,6 +141,8 @@ extension Table {
     var placement = placement
     if placement.section == .interface { placement.identifier = ReservedNode.stored(placement.identifier) }
     guard let holding = holding(placement.key) else { return try meet(placement, arrivals) }
+    // What the object was given does not change with its place.
+    placement.given = placement.given ?? holding.place.given
     update(placement.key) { $0.place = placement }
     guard let row = holding.row else { return }
     let place = Place(parent: try rowAbove(placement), identifier: placement.identifier)
@@ -284,10 +301,9 @@ extension Table {
   /// The records that an object could have been given that came by itself: nothing that the user closes comes back.
   private func givableRecords(of row: NodeID, for holding: Holding) throws(ArchiveError) -> [NodeID] {
     guard holding.isAskedFor, holding.isCaptured else { return [] }
-    return try records(of: row).filter { record in
-      guard let node = (try? writer.node(record)) ?? nil else { return false }
-      return node.attributes.version <= holding.attributes.version && !node.attributes.flags.contains(.quarantined)
-    }
+    var found: [NodeID] = []
+    for record in try records(of: row) where try canBeGiven(record, holding.attributes.version) { found.append(record) }
+    return found
   }
 
   /// Rows of other models wait, where a live object shows one: its class's, or that of a superclass.
@@ -307,7 +323,7 @@ extension Table {
   /// Removes what objects were given that have left in the turn that gave it.
   mutating func leave(_ gifts: [CaptureBatch.Gift]) throws(ArchiveError) {
     for gift in gifts where holders[gift.row] == nil {
-      for record in [gift.record] + gift.superseded + gift.joined { try removeRecord(record) }
+      for record in [gift.record] + gift.superseded + gift.joined + gift.first { try removeRecord(record) }
       try becomeAbsent(gift.row)
     }
   }

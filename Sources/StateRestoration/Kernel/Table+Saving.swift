@@ -3,18 +3,18 @@ internal import RestorationArchive
 
 extension Table {
   /// Brings the table up to date with a capture; values are encoded here.
-  mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) -> [PreservationFinding] {
-    var findings: [PreservationFinding] = []
+  mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) {
     let known = changed
     if let classes = batch.classes { self.classes = classes }
     for key in batch.releases { letGo(key) }
     for key in batch.outgrown { try outgrow(key) }
+    if holders.isEmpty { makeRoom(for: batch.placements.count) }
     if !batch.placements.isEmpty { try place(Arrivals(batch)) }
     for key in batch.removals { try leave(key) }
     try leave(batch.leftGifts)
     try drop(batch.removedRows)
     for order in batch.orders { try arrange(order) }
-    for record in batch.records { try store(record, of: batch, &findings) }
+    for record in batch.records { try store(record, of: batch) }
     if isLocked {
       // Rows have come in the order of their records.
       for order in batch.orders { orders[order.parent] = order }
@@ -22,6 +22,19 @@ extension Table {
     }
     // What restoring has made of the values is nobody's edit.
     if batch.isMeeting { changed = known }
+    try boundAbsent()
+  }
+
+  /// What is wrong with live objects now: values that can't be encoded, no place, too many bytes.
+  ///
+  /// Each save says it until it is mended.
+  var standingFindings: [PreservationFinding] {
+    var findings: [PreservationFinding] = []
+    for (key, message) in unencoded.sorted(by: { $0.key < $1.key }) {
+      guard let holding = holding(key) else { continue }
+      let path = holding.row.map { self.path(of: $0) } ?? self.path(of: holding.place)
+      findings.append(.encodingFailed(path: path, message: message))
+    }
     for (path, message) in unplaced.values.compactMap(\.self).sorted(by: {
       $0.path.components.count < $1.path.components.count
     }) {
@@ -31,7 +44,6 @@ extension Table {
       guard let row = row(of: key) else { continue }
       findings.append(.overBudget(path: path(of: row), bytes: bytes, limit: nodeBudget))
     }
-    try boundAbsent()
     return findings
   }
 
@@ -39,16 +51,16 @@ extension Table {
 
   /// Brings one object's record up to date.
   private mutating func store(
-    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ findings: inout [PreservationFinding]
+    _ record: CaptureBatch.Record, of batch: CaptureBatch
   ) throws(ArchiveError) {
     let key = record.key
     // Noted again if that is still so.
-    if !unencoded.isEmpty { unencoded.remove(key) }
+    if !unencoded.isEmpty { unencoded[key] = nil }
     guard holding(key) != nil else { return }
     let attributes = batch.attributes(of: record)
     let entries = batch.entries(of: record)
     do throws(ArchiveError) {
-      try takeModel(attributes, entries, key)
+      try takeModel(record, of: batch, attributes, entries)
       guard var holding = holding(key) else { return }
       holding.attributes = attributes
       let isNew = !holding.isCaptured
@@ -68,22 +80,28 @@ extension Table {
       if error.code == .limitExceeded, let place = holding(key)?.place, holding(key)?.row == nil {
         return try refuse(place, because: error)
       }
-      noteUnencoded(key, error, &findings)
+      unencoded[key] = error.cause?.descriptionWithoutState ?? error.message
     }
   }
 
   /// The first model that an object names takes its row along, unless the values have changed since the last save: then the row
   /// stays as it is, and the object has another one.
   private mutating func takeModel(
-    _ attributes: RestorationArchive.Attributes, _ entries: [RestorationArchive.Entry], _ key: CaptureBatch.Key
+    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ attributes: RestorationArchive.Attributes,
+    _ entries: [RestorationArchive.Entry]
   ) throws(ArchiveError) {
+    let key = record.key
     guard let model = attributes.model, let holding = holding(key), let row = holding.row,
       var stored = try writer.node(row)?.attributes, stored.model == nil
     else { return }
-    if holding.isCaptured, holding.attributes.model == nil, let record = holding.record, holding.baseline == nil,
-      try writer.node(record)?.hasRecord == true, try !writer.hasRecord(of: record, entries: entries)
-    {
-      return try giveUpRow(key, attributes)
+    if holding.isCaptured, holding.attributes.model == nil {
+      var isChanged = false
+      if let baseline = holding.baseline {
+        if baseline != .unknown { isChanged = try self.baseline(record, of: batch) != baseline }
+      } else if let own = holding.record, try writer.node(own)?.hasRecord == true {
+        isChanged = try !writer.hasRecord(of: own, entries: entries)
+      }
+      if isChanged { return try giveUpRow(key, attributes) }
     }
     stored.model = model
     try writer.setAttributes(stored, of: row)
@@ -110,6 +128,7 @@ extension Table {
     holding = Holding(place: holding.place, attributes: attributes)
     // Its values have changed since the last save.
     holding.place.isEdit = true
+    holding.place.given = nil
     let row = try requireRow(at: place, attributes)
     holding.row = row
     hold(holding, key)
@@ -117,17 +136,26 @@ extension Table {
       guard let there = try self.place(of: child) else { continue }
       try move(child, to: Place(parent: row, identifier: there.identifier))
     }
+    if let parent = place.parent {
+      var siblings = try writer.children(of: parent).filter { $0 != row }
+      siblings.insert(row, at: siblings.firstIndex(of: former) ?? siblings.endIndex)
+      try writer.setChildren(siblings, of: parent)
+    }
     try becomeAbsent(former)
   }
+
+  // Made once: a literal of another module's option set takes as long as comparing a small value.
+  private static let standing: RestorationArchive.NodeFlags = [.byHand, .view, .shared, .reserved]
+  private static let standingOrCarriedOver = standing.union(.carriedOver)
+  private static let rowMarks: RestorationArchive.NodeFlags = [.numbered, .closed]
 
   /// Records what is the row's, and not of the values: its object's role and priority, and that it has an object.
   private mutating func setStanding(
     _ attributes: RestorationArchive.Attributes, of row: NodeID
   ) throws(ArchiveError) {
     guard var stored = try writer.node(row)?.attributes else { return }
-    let standing: RestorationArchive.NodeFlags = [.byHand, .view, .shared, .reserved]
-    stored.flags.subtract(standing.union(.carriedOver))
-    stored.flags.formUnion(attributes.flags.intersection(standing))
+    stored.flags.subtract(Self.standingOrCarriedOver)
+    stored.flags.formUnion(attributes.flags.intersection(Self.standing))
     stored.savedAt = nil
     stored.role = attributes.role
     stored.priority = attributes.priority
@@ -194,10 +222,12 @@ extension Table {
     let record: NodeID
     if let own = holding.record {
       record = own
-      // Unedited as long as the values are the first ones.
-      var isSame = compared != nil && compared == holding.firstValues
-      if compared == nil { isSame = try writer.hasRecord(of: own, entries: entries) }
-      if isFirst(own), isSame { facts.flags.insert(.first) }
+      if isFirst(own) {
+        // Unedited as long as the values are the first ones.
+        let isSame =
+          if let compared { compared == holding.firstValues } else { try writer.hasRecord(of: own, entries: entries) }
+        if isSame { facts.flags.insert(.first) }
+      }
     } else {
       // It came by itself, and nobody knows whether the user wants that or what is stored.
       if holding.baseline == nil, !holding.place.isEdit { facts.flags.insert(.first) }
@@ -224,6 +254,7 @@ extension Table {
       let isWritten = try writer.setRecord(of: record, entries: entries, attributes: facts)
       // What was joined goes also where the joined values are those of one of the records.
       guard isWritten || isNew || !holding.joined.isEmpty else { return }
+      if !foundValues.isEmpty { foundValues[key] = nil }
     } catch {
       if isNew, record != row { try removeRecord(record) }
       throw error
@@ -263,7 +294,7 @@ extension Table {
     guard let stored = try writer.node(row)?.attributes else { return }
     facts.classTag = stored.classTag
     facts.model = stored.model
-    facts.flags.formUnion(stored.flags.intersection([.numbered, .closed]))
+    facts.flags.formUnion(stored.flags.intersection(Self.rowMarks))
   }
 
   private mutating func noteSize(of record: NodeID, _ key: CaptureBatch.Key) {
@@ -273,15 +304,6 @@ extension Table {
     } else if !overBudget.isEmpty {
       overBudget[key] = nil
     }
-  }
-
-  private mutating func noteUnencoded(
-    _ key: CaptureBatch.Key, _ error: ArchiveError, _ findings: inout [PreservationFinding]
-  ) {
-    guard let holding = holding(key) else { return }
-    let path = holding.row.map { self.path(of: $0) } ?? self.path(of: holding.place)
-    findings.append(.encodingFailed(path: path, message: error.cause?.descriptionWithoutState ?? error.message))
-    unencoded.insert(key)
   }
 
   // MARK: - Bounds
@@ -343,11 +365,15 @@ extension Table {
 
   // MARK: - Order, and rows without an object
 
-  /// Live children in their order; each row without an object stays behind the live one that it stood behind.
+  /// Live children in their order.
   private mutating func arrange(_ order: CaptureBatch.Order) throws(ArchiveError) {
     guard let parent = row(of: order.parent) else { return }
+    try arrange(order.children.compactMap { row(of: $0) }, below: parent)
+  }
+
+  /// Rows in an order; each of the others stays behind the one that it stood behind.
+  mutating func arrange(_ live: [NodeID], below parent: NodeID) throws(ArchiveError) {
     let present = try writer.children(of: parent)
-    let live = order.children.compactMap { row(of: $0) }
     var wanted = live
     if live.count < present.count {
       let isLive = Set(live)

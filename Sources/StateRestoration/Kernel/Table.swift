@@ -82,13 +82,15 @@ struct Table: Sendable {
   var unplaced: [CaptureBatch.Key: (path: RestorationPath, message: String)?] = [:]
   /// Live objects whose records have changed since the last save.
   var changed: Set<CaptureBatch.Key> = []
-  /// Live objects whose values could not be encoded when they were captured last.
-  var unencoded: Set<CaptureBatch.Key> = []
+  /// Live objects whose values could not be encoded when they were captured last, and why.
+  var unencoded: [CaptureBatch.Key: String] = [:]
   /// The sizes of live objects' states that are over the budget for one node.
   var overBudget: [CaptureBatch.Key: Int] = [:]
-  /// Findings since the last save, for its receipt.
+  /// What happened to rows since the last save, for its receipt.
   var owedFindings: [PreservationFinding] = []
   var digests: DigestMaker
+  /// The values of objects as they were asked last and found to differ; nil for those that can't be encoded.
+  var foundValues: [CaptureBatch.Key: Digest?] = [:]
   /// Whether rows without an object are marked as such.
   var hasMarkedUnheld: Bool
 
@@ -139,6 +141,13 @@ struct Table: Sendable {
     if let row = holding.row { holders[row] = key }
   }
 
+  /// Makes room for objects that are about to be met, as there may be very many.
+  mutating func makeRoom(for count: Int) {
+    holdings.reserveCapacity(holdings.count + count)
+    holders.reserveCapacity(count)
+    writer.makeRoom(for: count)
+  }
+
   /// Changes what a live object has.
   mutating func update(_ key: CaptureBatch.Key, _ body: (inout Holding) -> Void) {
     guard var holding = holding(key) else { return }
@@ -152,7 +161,7 @@ struct Table: Sendable {
     guard let holding = holding(key) else { return nil }
     holdings[key] = nil
     if let row = holding.row { holders[row] = nil }
-    unencoded.remove(key)
+    unencoded[key] = nil
     unplaced[key] = nil
     if !overBudget.isEmpty { overBudget[key] = nil }
     hasMarkedUnheld = false
@@ -166,13 +175,14 @@ struct Table: Sendable {
     if let row = holding.row { holders[row] = nil }
     hold(holding, key)
     overBudget[key] = overBudget.removeValue(forKey: former)
-    if unencoded.remove(former) != nil { unencoded.insert(key) }
+    if !unencoded.isEmpty { unencoded[key] = unencoded.removeValue(forKey: former) }
   }
 
   /// Forgets every live object, so that the next capture of everything meets them anew.
   mutating func letGoOfAll() {
     (holdings, holders) = ([], [:])
-    (unplaced, changed, unencoded, overBudget, orders) = ([:], [], [], [:], [:])
+    (unplaced, changed, unencoded, overBudget, orders) = ([:], [], [:], [:], [:])
+    foundValues = [:]
   }
 
   // MARK: - Rows

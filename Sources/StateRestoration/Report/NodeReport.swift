@@ -1,7 +1,7 @@
 /// What became of one preserved object: who gave it, or why it did not come back, and what it cost.
 public struct NodeReport: Sendable, Hashable, Codable {
   /// The rung of the ladder that gave the object, in the order in which they are asked.
-  public enum Origin: String, Sendable, Hashable, Codable, CaseIterable {
+  @nonexhaustive public enum Origin: String, Sendable, Hashable, Codable, CaseIterable {
     /// The restoration class that the state names.
     case restorationClass
     /// The coordinator's delegate.
@@ -16,7 +16,7 @@ public struct NodeReport: Sendable, Hashable, Codable {
   }
 
   /// Restored, or not and why.
-  public enum Result: Sendable, Hashable, Codable {
+  @nonexhaustive public enum Result: Sendable, Hashable, Codable {
     /// The object exists and has its state again.
     case restored(Origin)
     /// The state was not given to any object.
@@ -56,14 +56,14 @@ public struct NodeReport: Sendable, Hashable, Codable {
 }
 
 extension NodeReport.Origin: CustomStringConvertible {
-  /// Who gave the object, as a clause.
+  /// Who made the object, as a clause.
   public var description: String {
     switch self {
-    case .restorationClass: "by its class"
-    case .delegate: "by the delegate"
-    case .existing: "already there"
-    case .blueprint: "from a blueprint"
-    case .registration: "given later"
+    case .restorationClass: "made by its class"
+    case .delegate: "made by the delegate"
+    case .existing: "made by the program"
+    case .blueprint: "made by a blueprint"
+    case .registration: "made later"
     }
   }
 }

@@ -2,12 +2,17 @@
 ///
 /// The node's state is not lost: every save copies it along until an object takes it or
 /// ``RestorationCoordinator/forget(_:)`` removes it. State below an object that leaves the hierarchy goes with that, though, and
-/// of absent state the oldest makes room (``PreservationFinding/absentRemoved(path:bytes:)``). There are four exceptions:
-/// ``expired(age:limit:)`` and ``modelGone(_:)`` remove the state with the next save, as the class's registration asks. With
+/// of absent state the oldest makes room (``PreservationFinding/absentRemoved(path:bytes:)``). There are exceptions:
+/// ``expired(age:limit:)``, ``modelGone(_:)`` and ``classRetired(_:)`` remove the state with the next save, as the registry asks. With
 /// ``touchedMeanwhile`` the newer state lies before it. With ``shed`` there is none, because the last save had no room for it.
-public enum NotRestoredReason: Sendable, Hashable, Codable {
+@nonexhaustive public enum NotRestoredReason: Sendable, Hashable, Codable {
   /// No restoration class, delegate, existing object or blueprint gave an object for the path.
   case noObject
+  /// Nobody gave an object for the path, and an object of its class beside it has another name, under which nothing is stored: an
+  /// identifier that is made of a title, say.
+  case nameDiffers(found: String, type: String)
+  /// Its class was given up; see ``RestorationRegistry/retire(_:)``.
+  case classRetired(RestorationClass)
   /// The recorded restoration class is not registered, and nobody else gave an object.
   case unknownClass(RestorationClass)
   /// The restoration class answered nil, which is final: the subtree is not to be restored.
@@ -58,6 +63,10 @@ extension NotRestoredReason: CustomStringConvertible {
     switch self {
     case .noObject:
       "no object: register a class or a blueprint, answer in the delegate, or build it before restoring"
+    case .nameDiffers(let found, let type):
+      "no object has this name, but the \(type) “\(found)” beside it has nothing stored: an identifier must be the same at each "
+        + "launch, so do not make it of a title; kept"
+    case .classRetired(let tag): "class “\(tag)” is retired; the next save removes its state"
     case .unknownClass(let tag): "class “\(tag)” is not registered: register it, or name it among a class's former tags"
     case .refusedByClass(let tag): "class “\(tag)” declined"
     case .classMismatch(let recorded, let found):

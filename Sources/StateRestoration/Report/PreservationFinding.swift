@@ -1,5 +1,5 @@
 /// Something that a save noticed; none of them stops the save.
-public enum PreservationFinding: Sendable, Hashable, Codable {
+@nonexhaustive public enum PreservationFinding: Sendable, Hashable, Codable {
   /// Two siblings claim one identifier: the first is preserved, the second keeps its earlier state.
   case duplicateIdentifier(path: RestorationPath, kept: String, refused: String)
   /// Two controllers list one object among their children: it is preserved at its path, and not below the other.
@@ -13,7 +13,7 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   /// An object that has state has a nil identifier, which excludes it and everything below it.
   ///
   /// Said once for a class in each run, and only if no object of the class is preserved: nil is also the way to leave one
-  /// out on purpose.
+  /// out on purpose. An object that says so, with ``RestorableObject/isExcludedOnPurpose``, is no finding.
   case missingIdentifier(parent: RestorationPath, owner: String)
   /// The association of a list is gone, as nobody holds it: the selection comes back by row.
   ///
@@ -25,7 +25,8 @@ public enum PreservationFinding: Sendable, Hashable, Codable {
   case inTwoWindows(path: RestorationPath)
   /// The object's class tag is registered for no class, so that nothing can make the object again.
   case unregisteredClass(path: RestorationPath, tag: RestorationClass)
-  /// A save that looked at everything has found a change that nothing had announced; an automatic save would have missed it.
+  /// A save by name has found a change that nothing had announced, while ``RestorationConfiguration/askingInterval`` is nil: an
+  /// automatic save would have missed it.
   case unannouncedChange(path: RestorationPath)
   /// The object's class tag is registered for another class, so its factory would make the wrong object.
   case inheritedTag(path: RestorationPath, tag: RestorationClass, registered: String, found: String)
@@ -59,7 +60,8 @@ extension PreservationFinding: CustomStringConvertible {
   public var description: String {
     switch self {
     case .duplicateIdentifier(let path, let kept, let refused):
-      "\(path): two owners, \(kept) is preserved and \(refused) is not; give one of them another identifier"
+      "\(path): two owners, \(kept) is preserved and \(refused) is not; give one of them another identifier, on a stack "
+        + "with NavigationController.identifier(forPushing:)"
     case .listedTwice(let path, let other):
       "\(path): a child of \(other), too, where it is not preserved; list it in one place"
     case .notHeld(let path):
@@ -70,7 +72,7 @@ extension PreservationFinding: CustomStringConvertible {
       "the root, a \(owner), has no identifier, so that nothing below it is preserved; give it a restorationIdentifier"
     case .missingIdentifier(let parent, let owner):
       "\(parent): a \(owner) below has no identifier, so that nothing of it is preserved; give it a restorationIdentifier, "
-        + "or do not list it"
+        + "or say isExcludedOnPurpose"
     case .associationNotHeld(let path):
       "\(path): the association of the list is gone, so that its selection comes back by row; keep the association as long "
         + "as the list"

@@ -1,9 +1,9 @@
 /// What a request to preserve came to.
 ///
 /// Declining is not the same as having nothing to do.
-public enum PreservationOutcome: Sendable, Hashable, Codable {
+@nonexhaustive public enum PreservationOutcome: Sendable, Hashable, Codable {
   /// Why a save waits although nothing failed.
-  public enum Deferral: String, Sendable, Hashable, Codable {
+  @nonexhaustive public enum Deferral: String, Sendable, Hashable, Codable {
     /// The device has been locked since the launch, and the user has changed nothing: there is nothing to write.
     case locked
     /// The state was deleted by a force quit, or with its scene: nothing is saved until something is restored again.
@@ -11,7 +11,7 @@ public enum PreservationOutcome: Sendable, Hashable, Codable {
   }
 
   /// Why nothing is saved although nothing failed and nothing waits.
-  public enum Refusal: String, Sendable, Hashable, Codable, CaseIterable {
+  @nonexhaustive public enum Refusal: String, Sendable, Hashable, Codable, CaseIterable {
     /// There is no delegate to say yes: the coordinator holds it weakly, so keep it.
     case noDelegate
     /// The delegate's `shouldSaveApplicationState(with:)` answered no.

@@ -17,7 +17,7 @@ public struct PreservationReceipt: Sendable, Hashable, Codable {
   }
 
   /// Whether the save is known to survive a power cut.
-  public enum Durability: String, Sendable, Hashable, Codable {
+  @nonexhaustive public enum Durability: String, Sendable, Hashable, Codable {
     /// Synced, file and directory.
     case durable
     /// Written and visible, but a sync failed: the next save starts again from memory.

@@ -7,7 +7,7 @@
 /// every other outcome the next save first sets aside the state that it replaces (see ``SetAsideState``); a file that
 /// can't be opened at all is never overwritten. When another state than the newest was asked for and is not restored, saving
 /// goes on as before.
-public enum RestorationOutcome: String, Sendable, Hashable, Codable, CaseIterable {
+@nonexhaustive public enum RestorationOutcome: String, Sendable, Hashable, Codable, CaseIterable {
   /// The hierarchy was restored; single nodes may be missing, and the report says why.
   case restored
   /// Nothing was ever preserved here, or the state that was asked for instead of the newest is not there.
@@ -41,7 +41,7 @@ extension RestorationOutcome: CustomStringConvertible {
   public var description: String {
     switch self {
     case .restored: "restored"
-    case .nothingPreserved: "nothing was preserved"
+    case .nothingPreserved: "nothing stored yet"
     case .declined: "declined by the delegate"
     case .locked: "locked; waiting for the unlock"
     case .damaged: "damaged; set aside"

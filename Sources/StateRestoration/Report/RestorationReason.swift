@@ -2,7 +2,7 @@
 ///
 /// ``RestorationCoordinator/prepare()`` finds it out and ``RestorationCoordinator/reason`` keeps it. A program uses it to
 /// choose its first words ("Your notes are locked", "One window was left out because it failed to open").
-public enum RestorationReason: String, Sendable, Hashable, Codable, CaseIterable {
+@nonexhaustive public enum RestorationReason: String, Sendable, Hashable, Codable, CaseIterable {
   /// None of the others; whether the state could be read is the report's outcome.
   case normal
   /// The process died in the last attempt to restore this state.

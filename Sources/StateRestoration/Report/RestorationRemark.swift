@@ -1,7 +1,7 @@
 /// Something to know about a restoration: of the state as a whole, or of one node.
 ///
 /// Those of the whole state are in ``RestorationReport/remarks``, those of a node in ``NodeReport/remarks``.
-public enum RestorationRemark: Sendable, Hashable, Codable {
+@nonexhaustive public enum RestorationRemark: Sendable, Hashable, Codable {
   // Of the state as a whole.
 
   /// Bytes after the journal's last whole change were unreadable and are not used.
@@ -49,6 +49,16 @@ public enum RestorationRemark: Sendable, Hashable, Codable {
   case joined
   /// Stored state could not be joined with the newer one, for this reason.
   case notJoined(String)
+}
+
+extension RestorationRemark {
+  /// Whether something went otherwise than it should, so that somebody may have to do something.
+  public var isWarning: Bool {
+    switch self {
+    case .migrated, .wasAbsent, .joined, .mergedPendingChanges, .setAside: false
+    default: true
+    }
+  }
 }
 
 extension RestorationRemark: CustomStringConvertible {

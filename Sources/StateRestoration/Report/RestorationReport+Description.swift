@@ -1,7 +1,7 @@
 extension RestorationReport: CustomStringConvertible {
   /// The report as a readable tree: a summary, then one line per node with a mark, then remarks.
   ///
-  /// `✓` came back, `✗` did not, `!` came back and there is something to know.
+  /// `✓` came back, `✗` did not, `!` came back and something about it is not as it should be.
   public var description: String {
     var lines = [summary]
     for node in nodes { lines.append(line(for: node)) }
@@ -27,7 +27,7 @@ extension RestorationReport: CustomStringConvertible {
     let indent = String(repeating: "  ", count: depth)
     switch node.result {
     case .restored(let origin):
-      let mark = node.remarks.isEmpty ? "✓" : "!"
+      let mark = node.remarks.contains { $0.isWarning } ? "!" : "✓"
       let details = ["\(origin)", ReportText.bytes(node.byteCount)] + node.remarks.map(\.description)
       return "\(indent)\(mark) \(name)  \(details.joined(separator: ", "))"
     case .notRestored(let reason):

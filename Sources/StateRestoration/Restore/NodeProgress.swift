@@ -22,11 +22,8 @@ struct NodeProgress {
 
   private(set) var outcome = Outcome.undecided
   private var origin = NodeReport.Origin.existing
-  /// Why it did not come back; nil when it did, or nothing was decided.
-  private(set) var reason: NotRestoredReason?
-  var remarks: [RestorationRemark] = []
-  /// The records that its object may be given, the newest first; nil for that in the row's own node alone.
-  var candidates: [RestorePlan.RecordPlace]?
+  /// What only some nodes have: a node is copied at each look, and each list would be counted.
+  private var rare: Rare?
   /// Whether its object has other values than the record: they were migrated, or were not read whole.
   var isChanged = false
   /// What its object was given of the row's records.
@@ -41,10 +38,44 @@ struct NodeProgress {
     /// The record in the row's own node, and there is no other one.
     case own
     /// These.
-    case records(CaptureBatch.Gift)
+    indirect case records(CaptureBatch.Gift)
   }
 
-  var object: (any RestorableObject)? {
+  private final class Rare {
+    let reason: NotRestoredReason?
+    let remarks: [RestorationRemark]
+    let candidates: [RestorePlan.RecordPlace]?
+
+    init(_ reason: NotRestoredReason?, _ remarks: [RestorationRemark], _ candidates: [RestorePlan.RecordPlace]?) {
+      (self.reason, self.remarks, self.candidates) = (reason, remarks, candidates)
+    }
+  }
+
+  /// Why it did not come back; nil when it did, or nothing was decided.
+  private(set) var reason: NotRestoredReason? {
+    @inline(__always) get { rare?.reason }
+    set { note(newValue, remarks, candidates) }
+  }
+
+  var remarks: [RestorationRemark] {
+    @inline(__always) get { rare?.remarks ?? [] }
+    set { note(reason, newValue, candidates) }
+  }
+
+  /// The records that its object may be given, the newest first; nil for that in the row's own node alone.
+  var candidates: [RestorePlan.RecordPlace]? {
+    @inline(__always) get { rare?.candidates }
+    set { note(reason, remarks, newValue) }
+  }
+
+  private mutating func note(
+    _ reason: NotRestoredReason?, _ remarks: [RestorationRemark], _ candidates: [RestorePlan.RecordPlace]?
+  ) {
+    let isAny = reason != nil || !remarks.isEmpty || candidates != nil
+    rare = isAny ? Rare(reason, remarks, candidates) : nil
+  }
+
+  @inline(__always) var object: (any RestorableObject)? {
     switch holding {
     case .controller(let controller): controller
     case .other(let object): object
@@ -53,8 +84,17 @@ struct NodeProgress {
     }
   }
 
+  /// Whether it has an object: told without counting a reference, as it is asked for very often.
+  @inline(__always) var hasObject: Bool {
+    switch holding {
+    case .controller, .other: true
+    case .living(let living): living.object != nil
+    case .nothing: false
+    }
+  }
+
   /// The object when it is a controller.
-  var controller: (any RestorableController)? {
+  @inline(__always) var controller: (any RestorableController)? {
     if case .controller(let controller) = holding { return controller }
     return object as? any RestorableController
   }
@@ -63,7 +103,7 @@ struct NodeProgress {
   var isRestored: Bool { outcome == .restored }
 
   /// What a report says of it; nil when nothing was decided.
-  var result: NodeReport.Result? {
+  @inline(__always) var result: NodeReport.Result? {
     switch outcome {
     case .undecided: nil
     case .restored: .restored(origin)
@@ -96,8 +136,8 @@ struct NodeProgress {
   /// Forgets what became of it, its object's state and remarks included.
   mutating func forgetResult() {
     guard outcome != .undecided else { return }
-    (outcome, reason) = (.undecided, nil)
-    remarks = []
+    outcome = .undecided
+    if rare != nil { note(nil, [], candidates) }
   }
 }
 

@@ -1,7 +1,7 @@
 /// What one pass over the nodes looks up again and again.
 @MainActor struct RestoreLookups {
-  /// The children that existed before, of parents that have many; by the parent's index.
-  var childTables: [Int: ChildTable<any RestorableController>] = [:]
+  /// The children that existed before, of parents that have many; by the parent's index, as soon as there is one.
+  private var childTables: [ChildTable<any RestorableController>?] = []
   /// The views of owners, until their containers get children, which may bring views.
   var viewTables: [Int: ChildTable<any RestorableView>] = [:]
   /// For parents, the place after the child that was last found to be installed.
@@ -14,6 +14,22 @@
   var lastClassPlan: ClassPlan?
   /// How many instances of each class were looked at for fields that the class does not know.
   var probedCounts: [ObjectIdentifier: Int] = [:]
+  /// The class whose instances were looked at as often as they are.
+  var probedClass: ObjectIdentifier?
   /// The decoder of what no code of the program sees: one for all nodes.
   var unseenDecoder: RestorationDecoder?
+
+  /// The children that existed before of a parent; nil until they are added.
+  func childTable(of parent: Int) -> ChildTable<any RestorableController>? {
+    parent < childTables.count ? childTables[parent] : nil
+  }
+
+  /// Adds the children that existed before of a parent.
+  mutating func add(_ table: ChildTable<any RestorableController>, of parent: Int, among count: Int) {
+    if childTables.isEmpty { childTables = Array(repeating: nil, count: count) }
+    childTables[parent] = table
+  }
+
+  /// Forgets them: containers have got children since.
+  mutating func forgetChildTables() { childTables = [] }
 }

@@ -84,6 +84,23 @@ struct RestorePlan: Sendable {
   /// Whether every row leads its place.
   var isPlain: Bool { others.isEmpty }
 
+  /// Lets go of the states of rows that nobody needs any more, and of the archive that they were part of.
+  mutating func releaseRecords(unless isNeeded: (Int) -> Bool) {
+    records = records.reduced { isNeeded($0) || further[$0] != nil }
+    for (row, list) in further {
+      further[row] = list.map { record in
+        var record = record
+        record.decoder = record.decoder?.compacted()
+        return record
+      }
+    }
+  }
+
+  /// The bytes of the states that it holds.
+  var heldByteCount: Int {
+    further.values.joined().reduce(records.byteCount) { $0 + ($1.decoder?.byteCount ?? 0) }
+  }
+
   /// The rows that lead their places, outside of those that don't.
   var leads: [Int] {
     guard !isPlain else { return Array(nodes.indices) }
@@ -278,6 +295,9 @@ extension RestorePlan {
       newestSave: records(of: index).map { save(of: $0) }.max() ?? 0, number: nodes[index].id.rawValue)
   }
 
+  /// Whether a row is the only one of its place.
+  func leadsAlone(_ index: Int) -> Bool { isPlain || others[index] == nil }
+
   /// The rows of a place, by the index of the one that leads it, which comes first.
   func rows(ledBy index: Int) -> [Int] {
     isPlain ? [index] : [index] + (others[index] ?? [])
@@ -316,10 +336,14 @@ extension RestorePlan {
   private func further(_ place: RecordPlace) -> FurtherRecord? { place.further.flatMap { further[place.row]?[$0] } }
 
   /// The number of a record's node.
-  func id(of record: RecordPlace) -> NodeID { further(record)?.id ?? nodes[record.row].id }
+  func id(of record: RecordPlace) -> NodeID {
+    record.further == nil ? nodes[record.row].id : further(record)?.id ?? nodes[record.row].id
+  }
 
   /// The version of a record.
-  func version(of record: RecordPlace) -> StateVersion { further(record)?.version ?? nodes[record.row].version }
+  func version(of record: RecordPlace) -> StateVersion {
+    record.further == nil ? nodes[record.row].version : further(record)?.version ?? nodes[record.row].version
+  }
 
   /// The flags of a record.
   func flags(of record: RecordPlace) -> RestorationArchive.NodeFlags {
@@ -351,13 +375,16 @@ extension RestorePlan {
 
   /// The values of a record; empty when it has none, or when damage hides them.
   func values(of record: RecordPlace) -> any StateRecord {
-    guard let further = further(record) else { return PlannedRecords.Record(records, at: record.row) }
+    guard record.further != nil, let further = further(record) else {
+      return PlannedRecords.Record(records, at: record.row)
+    }
     return PlannedRecords.Record(PlannedRecords([further.decoder], paths: [paths[record.row]]), at: 0)
   }
 
   /// A stored record, for its object's decoder.
   func stored(_ record: RecordPlace) -> RestorationDecoder.Stored {
     .init(
-      values(of: record), at: paths[record.row], version: version(of: record), model: details(of: record.row).model)
+      values(of: record), at: paths[record.row], version: version(of: record),
+      model: nodes[record.row].hasDetails ? details(of: record.row).model : nil)
   }
 }

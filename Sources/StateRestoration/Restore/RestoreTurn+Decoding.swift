@@ -53,8 +53,10 @@ extension RestoreTurn {
         continue
       }
       // Of others *first* records go once another one is given.
-      let older = candidates[(position + 1)...].filter { canJoin || !plan.isFirst($0) }
+      let rest = candidates[(position + 1)...]
+      let older = rest.filter { canJoin || !plan.isFirst($0) }
       var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: plan.id(of: record))
+      if !canJoin { gift.first = rest.filter(plan.isFirst).map { plan.id(of: $0) } }
       if position > 0 { progress[index].remarks.append(.olderRecordGiven) }
       gift.joined = join(index, object, with: older).map { plan.id(of: $0) }
       if !canJoin, !older.isEmpty {
@@ -146,9 +148,14 @@ extension RestoreTurn {
 
   /// Whether an instance of a class is one of the first, whose values are looked at for fields that the class does not know.
   private func isProbed(_ plan: ClassPlan) -> Bool {
-    let count = lookups.probedCounts[ObjectIdentifier(plan.type), default: 0]
-    guard count < 8 else { return false }
-    lookups.probedCounts[ObjectIdentifier(plan.type)] = count + 1
+    let type = ObjectIdentifier(plan.type)
+    if lookups.probedClass == type { return false }
+    let count = lookups.probedCounts[type, default: 0]
+    guard count < 8 else {
+      lookups.probedClass = type
+      return false
+    }
+    lookups.probedCounts[type] = count + 1
     return true
   }
 

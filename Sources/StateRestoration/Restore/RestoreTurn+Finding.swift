@@ -5,12 +5,12 @@ extension RestoreTurn {
   func meetRoot(_ index: Int, _ root: any RestorableController) {
     guard root.restorationIdentifier == plan.paths[index].last else { return fail(index, .noObject) }
     progress[index].existed = true
-    select(root, ledBy: index, origin: .existing)
+    select(root, ledBy: index, origin: .existing, as: root)
   }
 
   /// Finds or makes the object of a place, and finds one of the place's rows for it.
   func meet(_ index: Int) {
-    if let parent = plan.nodes[index].parent, progress[parent].object == nil {
+    if let parent = plan.nodes[index].parent, !progress[parent].hasObject {
       if plan.nodes[index].kind != .view || !progress[parent].isRestored {
         fail(index, .parentNotRestored)
       }
@@ -44,16 +44,21 @@ extension RestoreTurn {
   // MARK: - The tables Find and Give
 
   /// Finds a row for an object among those of its place, and meets those below it.
-  func select(_ object: any RestorableObject, ledBy lead: Int, origin: NodeReport.Origin) {
+  ///
+  /// - Parameter controller: The object, when it is known to be a controller: the runtime need not be asked again.
+  func select(
+    _ object: any RestorableObject, ledBy lead: Int, origin: NodeReport.Origin,
+    as controller: (any RestorableController)? = nil
+  ) {
+    if origin == .registration { asked.formUnion(plan.rows(ledBy: lead)) }
+    if plan.leadsAlone(lead), plan.hasOneRecord(lead), !progress[lead].isSpent, request.edits.record(of: object) == nil {
+      let (identity, version) = request.registry.identity(of: object, as: controller)
+      if identity == plan.identity(of: lead) { return takeOnlyRow(lead, object, controller, version, origin) }
+    }
     let rows = plan.rows(ledBy: lead)
-    if origin == .registration { asked.formUnion(rows) }
     if let own = ownRow(of: object, among: rows) {
       progress[own].candidates = gift(of: own, for: request.registry.asker(object), object).candidates
-      return admit(object, at: own, ledBy: lead, origin)
-    }
-    if rows.count == 1, plan.hasOneRecord(lead), !progress[lead].isSpent {
-      let (identity, version) = request.registry.identity(of: object)
-      if identity == plan.identity(of: lead) { return takeOnlyRow(lead, object, version, origin) }
+      return admit(object, controller, at: own, ledBy: lead, origin)
     }
     let asker = request.registry.asker(object)
     for row in fitting(rows, asker, object) where !progress[row].isSpent {
@@ -64,7 +69,7 @@ extension RestoreTurn {
       }
       let (candidates, reason) = gift(of: row, for: asker, object)
       if !plan.hasOneRecord(row) { progress[row].candidates = candidates }
-      admit(object, at: row, ledBy: lead, origin)
+      admit(object, controller, at: row, ledBy: lead, origin)
       if let reason, candidates.isEmpty, progress[row].isRestored { progress[row].reject(reason) }
       return
     }
@@ -78,10 +83,11 @@ extension RestoreTurn {
 
   /// Gives an object the only row of its place, which has its key and one record at most: nearly all are like that.
   private func takeOnlyRow(
-    _ row: Int, _ object: any RestorableObject, _ version: StateVersion, _ origin: NodeReport.Origin
+    _ row: Int, _ object: any RestorableObject, _ controller: (any RestorableController)?, _ version: StateVersion,
+    _ origin: NodeReport.Origin
   ) {
     guard refusal(of: row, to: object) == nil else { return }
-    admit(object, at: row, ledBy: row, origin)
+    admit(object, controller, at: row, ledBy: row, origin)
     guard progress[row].isRestored, let reason = obstacle(row, version, object) else { return }
     progress[row].candidates = []
     progress[row].reject(reason)
@@ -183,7 +189,7 @@ extension RestoreTurn {
   ) -> Bool {
     guard plan.id(of: record) != request.crashNode else { return false }
     let save = plan.save(of: record)
-    return object is any MergingController || !records.contains { plan.save(of: $0) > save && !isQuarantined($0) }
+    return object is any MergingController || !records.contains { plan.save(of: $0) > save }
   }
 
   /// Whether nothing is made in a row or below it, as restoring died there and nobody asks for another try.
@@ -202,13 +208,14 @@ extension RestoreTurn {
 
   /// Whether restoring died at a row or at one of its records.
   func isMarkedQuarantined(_ row: Int) -> Bool {
-    let marks: RestorationArchive.NodeFlags = [.quarantined, .closed]
-    if !plan.nodes[row].flags.isDisjoint(with: marks) || hasCrashNode(row) { return true }
+    let flags = plan.nodes[row].flags
+    if flags.contains(.quarantined) || flags.contains(.closed) || hasCrashNode(row) { return true }
     return !plan.hasOneRecord(row) && plan.records(of: row).contains { plan.flags(of: $0).contains(.quarantined) }
   }
 
-  /// Why a row goes: it is expired, or its model is gone; nil when it doesn't.
+  /// Why a row goes: its class is retired, it is expired, or its model is gone; nil when it doesn't.
   private func end(of row: Int) -> NotRestoredReason? {
+    if isRetired(row) { return .classRetired(plan.tag(of: row) ?? "") }
     guard let tag = plan.tag(of: row), let registered = request.registry.registeredClass(tag) else { return nil }
     guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
     let details = plan.details(of: row)
@@ -223,9 +230,10 @@ extension RestoreTurn {
 
   /// Makes a row an object's, unless the object has a place already, and meets those below it.
   private func admit(
-    _ object: any RestorableObject, at index: Int, ledBy lead: Int, _ origin: NodeReport.Origin
+    _ object: any RestorableObject, _ controller: (any RestorableController)?, at index: Int, ledBy lead: Int,
+    _ origin: NodeReport.Origin
   ) {
-    if let controller = object as? any RestorableController {
+    if let controller = controller ?? object as? any RestorableController {
       if let other = takePlace(controller, index, origin) { return fail(index, .objectTaken(by: plan.paths[other])) }
       progress[index].holding = .controller(controller)
     } else {
@@ -284,7 +292,7 @@ extension RestoreTurn {
     if object.restorationIdentifier != plan.paths[lead].last {
       return fail(lead, .otherIdentifier(object.restorationIdentifier?.rawValue ?? ""))
     }
-    select(object, ledBy: lead, origin: origin)
+    select(object, ledBy: lead, origin: origin, as: object)
   }
 
   /// Of a place whose leading row is of no use any more, the next present row is made.
@@ -365,13 +373,13 @@ extension RestoreTurn {
     guard let parent = plan.nodes[index].parent, let container = progress[parent].controller,
       let identifier = plan.paths[index].last
     else { return nil }
-    if let table = lookups.childTables[parent] { return table.child(identifier) }
+    if let table = lookups.childTable(of: parent) { return table.child(identifier) }
     noteBeginning(of: parent)
     guard plan.nodes[parent].childCount > 8 else {
       return container.restorationChildren.first { $0.restorationIdentifier == identifier }
     }
     let table = ChildTable(childrenOf: container)
-    lookups.childTables[parent] = table
+    lookups.add(table, of: parent, among: plan.nodes.count)
     return table.child(identifier)
   }
 

@@ -31,25 +31,32 @@ extension RestoreTurn {
   ///
   /// Objects that restoring has made die afterwards.
   private func rejectUninstalled(in range: Range<Int>) {
-    lookups.childTables = [:]
+    lookups.forgetChildTables()
     lookups.viewTables = [:]
     var positions: [Int: [ObjectIdentifier: Int]] = [:]
-    var children: [Int: [any RestorableController]] = [:]
-    for index in range where object(at: index) != nil {
+    var families: [Int: Family] = [:]
+    // Siblings mostly stand one behind the other: what is known of their parent is at hand.
+    var last = Family(parent: -1, isContainer: false)
+    for index in range where progress[index].hasObject {
       let node = plan.nodes[index]
-      if let parent = node.parent, progress[parent].object == nil {
+      guard let parent = node.parent else { continue }
+      guard progress[parent].hasObject else {
         fail(index, .parentNotRestored)
         continue
       }
-      guard node.kind == .controller, !node.flags.contains(.byHand), let parent = node.parent,
-        let made = object(at: index), let owner = progress[parent].controller,
-        !progress[index].existed || owner is any RestorationContainer
-      else { continue }
-      let siblings = children[parent] ?? owner.restorationChildren
-      children[parent] = siblings
+      guard node.kind == .controller, !node.flags.contains(.byHand) else { continue }
+      if last.parent != parent {
+        guard let owner = progress[parent].controller else { continue }
+        if last.parent >= 0 { families[last.parent] = last }
+        last = families[parent] ?? Family(parent: parent, isContainer: owner is any RestorationContainer)
+      }
+      guard !progress[index].existed || last.isContainer, let made = object(at: index) else { continue }
+      if last.siblings == nil { last.siblings = progress[parent].controller?.restorationChildren }
+      let siblings = last.siblings ?? []
       // Mostly the one after the last that was looked for, also when they come one by one.
-      if let next = lookups.nextInstalled[parent], next < siblings.count, siblings[next] === made {
-        lookups.nextInstalled[parent] = next + 1
+      if last.next < 0 { last.next = lookups.nextInstalled[parent] ?? 0 }
+      if last.next < siblings.count, siblings[last.next] === made {
+        last.next += 1
         continue
       }
       if positions[parent] == nil {
@@ -57,11 +64,22 @@ extension RestoreTurn {
           siblings.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
       }
       if let position = positions[parent]?[ObjectIdentifier(made)] {
-        lookups.nextInstalled[parent] = position + 1
+        last.next = position + 1
       } else {
         uninstalled.append(.init(object: made))
         fail(index, .notInstalled)
       }
     }
+    if last.parent >= 0 { families[last.parent] = last }
+    for family in families.values where family.next >= 0 { lookups.nextInstalled[family.parent] = family.next }
+  }
+
+  /// A controller and its children, while its rows are looked through.
+  private struct Family {
+    let parent: Int
+    let isContainer: Bool
+    var siblings: [any RestorableController]?
+    /// The place after the child that was found last; -1 while none was looked for.
+    var next = -1
   }
 }

@@ -101,10 +101,10 @@ extension RestoreTurn {
 }
 
 extension NotRestoredReason {
-  /// Whether the state is deleted, as it is too old or its model is gone.
+  /// Whether the state is deleted, as it is too old, or its model or class is gone.
   var deletesState: Bool {
     switch self {
-    case .expired, .modelGone: true
+    case .expired, .modelGone, .classRetired: true
     default: false
     }
   }

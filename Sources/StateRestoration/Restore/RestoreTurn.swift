@@ -5,7 +5,7 @@ internal import RestorationArchive
 ///
 /// Works on a whole plan, or on the subtree of a late object.
 @MainActor final class RestoreTurn {
-  let plan: RestorePlan
+  private(set) var plan: RestorePlan
   let request: RestoreRequest
 
   // What becomes of the nodes.
@@ -92,6 +92,9 @@ internal import RestorationArchive
   private(set) lazy var hasUnclaimed = plan.nodes.indices.contains {
     progress[$0].object == nil && !plan.nodes[$0].isApplication
   }
+
+  /// Lets go of the states that objects have, or that nobody is given any more; late objects still get theirs.
+  func releaseState() { plan.releaseRecords { !progress[$0].isSpent } }
 
   /// Says that nobody is given the state of a place, or of anything below it, any more.
   func spend(_ lead: Int) {

@@ -15,9 +15,21 @@ struct KnownScenes: Sendable {
     return SceneList(sessions: changed, discarded: changes.subtracting(changed.map(\.id)))
   }
 
+  /// The closed sessions, the one that was closed last first.
+  var closed: [SceneSession] {
+    sessions.filter { !$0.isOpen }.sorted { left, right in
+      (left.closedAt ?? .distantPast, right.id) > (right.closedAt ?? .distantPast, left.id)
+    }
+  }
+
   /// The moment for a session that becomes the most recent one: later than those of all others, whatever the clock says.
-  func nextActivation(_ now: Date) -> Date {
-    guard let latest = sessions.first?.lastActive, latest >= now else { return now }
+  func nextActivation(_ now: Date) -> Date { Self.moment(now, after: sessions.first?.lastActive) }
+
+  /// The moment for a session that is closed: later than those of all others, whatever the clock says.
+  func nextClosing(_ now: Date) -> Date { Self.moment(now, after: sessions.compactMap(\.closedAt).max()) }
+
+  private static func moment(_ now: Date, after latest: Date?) -> Date {
+    guard let latest, latest >= now else { return now }
     return Date(timeIntervalSinceReferenceDate: latest.timeIntervalSinceReferenceDate.nextUp)
   }
 
@@ -63,7 +75,7 @@ struct KnownScenes: Sendable {
         return stored[session.id] ?? (keepsMissing || held.contains(session.id) ? session : nil)
       }
       var session = session
-      session.takeRole(from: list)
+      session.takeNames(from: list)
       return session
     }
     let known = Set(sessions.map(\.id))

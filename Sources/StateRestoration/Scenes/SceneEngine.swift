@@ -2,20 +2,40 @@
 @MainActor final class SceneEngine: ApplicationEngine {
   private let scenes: SceneSessions
   private let makeRoot: @MainActor (SceneSession) -> (any RestorableController)?
+  /// Told when a launch has restored the scenes, or why it has not.
+  private let didLaunch: @MainActor (RestorationError?) -> Void
+  /// Brings back what an unlock has left to do, for whoever makes the roots; nil to have it done here.
+  private let comeBack: (@MainActor () async -> Void)?
+  private var isSuspended = false
+  /// Whether an unlock was missed while suspended.
+  private var hasMissedUnlock = false
   private(set) var lastReport: RestorationReport?
   private var guarded: [RestorationCoordinator] = []
   private var isGuarding = false
+  /// Whether the windows that were open are known.
+  private var isListRead = false
   var extent: RestorationExtent {
     get { scenes.extent }
     set { scenes.extent = newValue }
   }
 
-  init(_ scenes: SceneSessions, makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?) {
+  init(
+    _ scenes: SceneSessions, didLaunch: @escaping @MainActor (RestorationError?) -> Void = { _ in },
+    comeBack: (@MainActor () async -> Void)? = nil,
+    makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?
+  ) {
     self.scenes = scenes
     self.makeRoot = makeRoot
+    self.didLaunch = didLaunch
+    self.comeBack = comeBack
   }
 
   var roots: [any RestorableController] { scenes.openCoordinators.compactMap(\.root) }
+
+  /// Those of the windows, and the one of the whole program.
+  private var coordinators: [RestorationCoordinator] {
+    [scenes.program].compactMap(\.self) + scenes.openCoordinators
+  }
 
   var configuration: RestorationConfiguration { scenes.configuration }
 
@@ -26,7 +46,22 @@
 
   /// Windows are made when the list says which there were.
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
+    do throws(RestorationError) {
+      let report = try await restoreScenes()
+      didLaunch(nil)
+      return report
+    } catch {
+      didLaunch(error)
+      throw error
+    }
+  }
+
+  private func restoreScenes() async throws(RestorationError) -> RestorationReport {
+    scenes.beginRun()
+    isListRead = false
+    await restoreProgram()
     try await scenes.load()
+    isListRead = true
     let reports = try await scenes.restoreOpenScenes { session in
       let root = makeRoot(session)
       if isGuarding, root != nil, let coordinator = try? scenes.coordinator(for: session.id) {
@@ -43,12 +78,54 @@
     return report
   }
 
+  /// First, as windows are made as the program's settings say.
+  private func restoreProgram() async {
+    guard let program = scenes.program, let root = program.root else { return }
+    if isGuarding {
+      program.beginGuard()
+      guarded.append(program)
+    }
+    program.extent = scenes.extent
+    do throws(RestorationError) {
+      _ = try await program.restore(into: root)
+      await program.endTurn()
+    } catch {
+      configuration.log.log(.warning, "the state of the whole program did not come back: \(error)")
+    }
+  }
+
+  func finishLateRestoration() async -> RestorationReport? {
+    if let comeBack {
+      await comeBack()
+      lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport
+      return lastReport
+    }
+    for coordinator in coordinators { await coordinator.finishLateRestoration() }
+    if !isListRead, (try? await scenes.load()) != nil {
+      isListRead = true
+      // Those that were opened meanwhile have their state.
+      let known = Set(scenes.openCoordinators.filter { $0.root != nil }.map(\.session))
+      _ = try? await scenes.restoreOpenScenes { known.contains($0.id) ? nil : makeRoot($0) }
+    }
+    lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport
+    return lastReport
+  }
+
+  func freeMemory() {
+    for coordinator in coordinators { coordinator.freeMemory() }
+  }
+
   func declineRestoring(into root: (any RestorableController)?) async {
-    for coordinator in scenes.openCoordinators { await coordinator.declineRestoring(into: nil) }
+    scenes.beginRun()
+    didLaunch(nil)
+    for coordinator in coordinators { await coordinator.declineRestoring(into: nil) }
   }
 
   func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome? {
+    var failure: RestorationError?
+    do throws(RestorationError) { _ = try await scenes.program?.preserve() } catch { failure = error }
     let outcomes = try await scenes.preserveAll().map(\.outcome)
+    if let failure { throw failure }
     return outcomes.first { if case .preserved = $0 { true } else { false } } ?? outcomes.first ?? .unchanged(nil)
   }
 
@@ -61,8 +138,11 @@
   }
 
   func announceEnd() {
-    for coordinator in scenes.openCoordinators { coordinator.announceEnd() }
+    scenes.program?.announceEnd()
+    scenes.announceEnd()
   }
+
+  func didEnd() { scenes.noteEnd() }
 
   /// Tries every scene, and throws the first failure.
   func deleteState() async throws(RestorationError) {
@@ -88,14 +168,28 @@
         failure = failure ?? error
       }
     }
+    do throws(RestorationError) {
+      try await scenes.program?.discardForGood()
+    } catch {
+      failure = failure ?? error
+    }
     if let failure { throw failure }
   }
 
+  func protectedDataDidBecomeAvailable() {
+    guard let comeBack else { return }
+    if isSuspended { hasMissedUnlock = true } else { Task { await comeBack() } }
+  }
+
   func suspend() {
-    for coordinator in scenes.openCoordinators { coordinator.suspend() }
+    isSuspended = true
+    for coordinator in coordinators { coordinator.suspend() }
   }
 
   func wake() {
-    for coordinator in scenes.openCoordinators { coordinator.wake() }
+    isSuspended = false
+    if hasMissedUnlock, let comeBack { Task { await comeBack() } }
+    hasMissedUnlock = false
+    for coordinator in coordinators { coordinator.wake() }
   }
 }

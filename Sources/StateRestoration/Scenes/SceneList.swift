@@ -26,7 +26,7 @@ struct SceneList: Sendable {
   /// Puts a later change over this list.
   mutating func merge(_ change: SceneList) {
     var changed = change.sessions
-    for index in changed.indices { changed[index].takeRole(from: sessions) }
+    for index in changed.indices { changed[index].takeNames(from: sessions) }
     let replaced = change.discarded.union(changed.map(\.id))
     sessions.removeAll { replaced.contains($0.id) }
     sessions += changed

@@ -1,10 +1,11 @@
 internal import FoundationShim
-public import Observation
+internal import Observation
 
-/// The scenes (windows) of a program: which there are, most recent first, and a coordinator with an archive for each.
+/// The list behind ``RestoredWindows``: which scenes (windows) there are, most recent first, and a coordinator with an
+/// archive for each.
 ///
-/// A closed scene keeps its state; a discarded one leaves nothing. What is opened, closed and discarded at the same time waits
-/// for each other, in the order of the calls.
+/// A closed scene keeps its state for a while (``recentlyClosed``); a discarded one leaves nothing. What is opened, closed and
+/// discarded at the same time waits for each other, in the order of the calls.
 /// Several processes may share the list, each with scenes of its own: each change joins those that the others have
 /// changed since. A scene that another process has discarded goes, unless its coordinator is in use here.
 ///
@@ -12,11 +13,11 @@ public import Observation
 /// it, and joined when it is read the next time.
 ///
 /// ``sessions`` and ``frontmost`` can be observed.
-@Observable @MainActor public final class SceneSessions {
+@Observable @MainActor package final class SceneSessions {
   /// All sessions that are known, most recently active first.
   ///
   /// What other processes of the program do with theirs is seen whenever the list is read or written.
-  public private(set) var sessions: [SceneSession] = []
+  package private(set) var sessions: [SceneSession] = []
   /// The program's facts and limits, for every scene.
   package let configuration: RestorationConfiguration
   /// How much the launch brings back of each scene.
@@ -28,18 +29,27 @@ public import Observation
   }
   /// The program's snapshot, which may show any of the scenes, and goes with each.
   @ObservationIgnored var snapshots: SnapshotKeeper? {
-    didSet { for coordinator in coordinators.values { coordinator.snapshots = snapshots } }
+    didSet {
+      for coordinator in coordinators.values { coordinator.snapshots = snapshots }
+      program?.snapshots = snapshots
+    }
+  }
+  /// The state of the whole program, which is one beside all scenes; nil when every scene has its own.
+  @ObservationIgnored var program: RestorationCoordinator? {
+    didSet { program?.snapshots = snapshots }
   }
   /// The scenes that were closed since the launch: what they had then comes back whole.
   @ObservationIgnored private var closed: Set<SceneSession.ID> = []
   /// The restoration classes, blueprints and shared objects of all scenes.
-  public let registry: RestorationRegistry
+  package let registry: RestorationRegistry
 
   @ObservationIgnored private let makeCoordinator:
     @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
   @ObservationIgnored private let worker: PreservationWorker<any PreservationStore>
   @ObservationIgnored private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
   @ObservationIgnored private let operations = ExclusiveOperations()
+  /// Whether the program ends: a scene that is closed from now on is open at the next launch.
+  @ObservationIgnored private(set) var isEnding = false
   /// Why a list that this run has looked at could not be read; nil when all could.
   @ObservationIgnored private(set) var listFailure: ProtectionError?
   /// Whether there may be scenes that no list names, because one was lost in this run or before.
@@ -52,7 +62,7 @@ public import Observation
   /// Creates the list of a program's scenes on a device; every scene's coordinator gets the delegate and the registry.
   ///
   /// The delegate is held weakly. Throws when the device can't give the slot of the list.
-  public convenience init(
+  package convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry()
   ) throws(ProtectionError) {
@@ -78,7 +88,17 @@ public import Observation
   }
 
   /// The session that was active last and is open; nil when no scene is open.
-  public var frontmost: SceneSession? { sessions.first { $0.isOpen } }
+  package var frontmost: SceneSession? { sessions.first { $0.isOpen } }
+
+  /// The scenes that were closed last, the very last first, with the titles that they had: ``open(_:role:)`` opens them again.
+  ///
+  /// There are at most ``RestorationConfiguration/recentlyClosedLimit``, and none that was closed longer ago than
+  /// ``RestorationConfiguration/recentlyClosedAge``. The state of others is deleted with the next close or launch.
+  package var recentlyClosed: [SceneSession] {
+    // Who observes this observes the sessions.
+    guard sessions.contains(where: { !$0.isOpen }) else { return [] }
+    return Array(known.closed.prefix(max(configuration.recentlyClosedLimit, 0)).prefix { !isTooOld($0) })
+  }
 
   /// Reads which sessions there are; call it once at launch, and again after an unlock if it threw.
   ///
@@ -89,49 +109,99 @@ public import Observation
   /// The log says so, and so does the report of a launch that found it. The next change of the list writes a new one.
   /// Call it again at any time to see what other processes have changed.
   @discardableResult
-  public func load() async throws(RestorationError) -> [SceneSession] {
+  package func load() async throws(RestorationError) -> [SceneSession] {
     try await operations.run(.loading) { () async throws(RestorationError) in
-      let stored: SceneList.Stored
-      do {
-        stored = try await worker.run { store throws(any Error) in try SceneList.read(store) }
-      } catch {
-        throw RestorationError(
-          .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)
-      }
-      note(stored)
-      known.join(stored.list.sessions, keepsMissing: stored.failure != nil, held: Set(coordinators.keys))
+      try await look()
       return sessions
     }
+  }
+
+  /// Joins the list on disk.
+  private func look() async throws(RestorationError) {
+    let stored: SceneList.Stored
+    do {
+      stored = try await worker.run { store throws(any Error) in try SceneList.read(store) }
+    } catch {
+      throw RestorationError(
+        .preservationFailed, "The list of scenes could not be read; it stays as it is on disk.", cause: error)
+    }
+    note(stored)
+    known.join(stored.list.sessions, keepsMissing: stored.failure != nil, held: Set(coordinators.keys))
   }
 
   /// Opens a scene: a known session again, or a new one; it becomes the most recent.
   ///
   /// A known session keeps its role when none is named, also when the list has not been read yet. If the list can't be
-  /// written, this throws and the scene is known as open here; opening it again or closing it sets that right.
+  /// written, this throws and the scene is known as open here; opening it again or closing it sets that right. If another
+  /// process has the scene, this throws and nothing has changed; the cause is a `ProtectionError` with the code `inUse` that
+  /// says which process.
   ///
   /// - Parameters:
   ///   - id: Which session; any name that the program likes.
   ///   - role: What kind of scene it is; empty to leave that as it is.
   /// - Returns: The scene's coordinator, to restore and preserve its hierarchy.
-  public func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
+  package func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
     try await operations.run(.saving) { () async throws(RestorationError) in
-      let now = known.nextActivation(configuration.now())
-      let isKnown = known.change(id) { session in
-        session.isOpen = true
-        session.lastActive = now
-        if !role.isEmpty { session.role = role }
-      }
-      if !isKnown { known.add(SceneSession(id: id, role: role, lastActive: now)) }
       let coordinator = try coordinator(for: id)
+      noteOpening(of: id, role: role)
       try await save()
       return coordinator
+    }
+  }
+
+  private func noteOpening(of id: SceneSession.ID, role: String) {
+    let now = known.nextActivation(configuration.now())
+    let isKnown = known.change(id) { session in
+      session.closedAt = nil
+      session.lastActive = now
+      if !role.isEmpty { session.role = role }
+    }
+    if !isKnown { known.add(SceneSession(id: id, role: role, lastActive: now)) }
+  }
+
+  /// Opens the first of the numbered scenes that nobody has: “main”, “main 2” and so on.
+  ///
+  /// The scene of a process that has ended comes back to the one that asks next. Those that nobody asks for are kept as long as
+  /// closed ones are, from the moment at which somebody finds them.
+  func openFirstFree(role: String) async throws(RestorationError) -> (id: SceneSession.ID, RestorationCoordinator) {
+    try await operations.run(.saving) { () async throws(RestorationError) in
+      // While the device is locked the archives say who has them, and the list is joined later.
+      if (try? await look()) != nil {
+        await noteEnded()
+        await forgetSurplus()
+      }
+      var number = 1
+      while true {
+        let id: SceneSession.ID = number == 1 ? .main : "\(SceneSession.ID.main) \(number)"
+        do throws(RestorationError) {
+          let coordinator = try coordinator(for: id)
+          noteOpening(of: id, role: role)
+          do throws(RestorationError) { try await save() } catch {
+            // A disk that fails is no reason not to start, here as with one scene.
+            configuration.log.log(.warning, "the list of instances could not be saved: \(error)")
+          }
+          return (id, coordinator)
+        } catch  where error.isInUse {
+          number += 1
+        }
+      }
+    }
+  }
+
+  /// Notes that open scenes which nobody has are closed: the process that had one was killed.
+  private func noteEnded() async {
+    for session in sessions where session.isOpen && coordinators[session.id] == nil {
+      guard let coordinator = try? makeCoordinator(session.id) else { continue }
+      await coordinator.letGo()
+      let now = known.nextClosing(configuration.now())
+      known.change(session.id) { $0.closedAt = now }
     }
   }
 
   /// The coordinator of a session; made at first use, so that scenes in the back are restored on demand.
   ///
   /// Its ``RestorationCoordinator/extent`` is that of the launch. A scene that was closed since then comes back whole.
-  public func coordinator(for id: SceneSession.ID) throws(RestorationError) -> RestorationCoordinator {
+  package func coordinator(for id: SceneSession.ID) throws(RestorationError) -> RestorationCoordinator {
     if let coordinator = coordinators[id] { return coordinator }
     do {
       let coordinator = try makeCoordinator(id)
@@ -140,26 +210,39 @@ public import Observation
       coordinators[id] = coordinator
       return coordinator
     } catch {
-      throw RestorationError(.preservationFailed, "The scene “\(id)” has no place on the device.", cause: error)
+      let owner = error.processIdentifier.map { "process \($0)" } ?? "somebody else"
+      let message =
+        error.code == .inUse
+        ? "The scene “\(id)” is in use by \(owner): have that one show it, or open another scene."
+        : "The scene “\(id)” has no place on the device."
+      throw RestorationError(.preservationFailed, message, cause: error)
     }
   }
 
   /// Notes that a scene came to the front.
-  public func activate(_ id: SceneSession.ID) async throws(RestorationError) {
+  package func activate(_ id: SceneSession.ID) async throws(RestorationError) {
     try await operations.run(.saving) { () async throws(RestorationError) in
       let now = known.nextActivation(configuration.now())
       if known.change(id, { $0.lastActive = now }) { try await save() }
     }
   }
 
-  /// Closes a scene; its state stays until it is discarded.
+  /// Closes a scene; its state stays for as long as the scene is one of the ``recentlyClosed``.
   ///
-  /// Changes are preserved first, so let the hierarchy go only afterwards; if that fails, this throws and the
-  /// scene stays open. If only the
-  /// list can't be written, this throws and the scene is closed here; the next list that is written says so.
-  public func close(_ id: SceneSession.ID) async throws(RestorationError) {
+  /// What is closed after ``announceEnd()`` is open at the next launch.
+  ///
+  /// Changes are preserved first, so let the hierarchy go only afterwards; if that fails, this throws and the scene stays open.
+  /// If only the list can't be written, this throws and the scene is closed here; the next list that is written says so. A
+  /// scene that another process has can't be closed: this throws as ``open(_:role:)`` does.
+  ///
+  /// - Parameters:
+  ///   - id: Which session.
+  ///   - title: What the user calls it, for ``recentlyClosed``; empty to leave that as it is.
+  package func close(_ id: SceneSession.ID, title: String = "") async throws(RestorationError) {
     try await operations.run(.saving) { () async throws(RestorationError) in
       guard sessions.contains(where: { $0.id == id }) else { return }
+      // Another process may have it: only that one closes it.
+      if coordinators[id] == nil { _ = try coordinator(for: id) }
       if let coordinator = coordinators[id] {
         if coordinator.root != nil, coordinator.standing != .discarded { _ = try await coordinator.preserve() }
         coordinator.preservesAutomatically = .never
@@ -167,8 +250,58 @@ public import Observation
         if coordinator.standing != .new { closed.insert(id) }
         await coordinator.letGo()
       }
-      known.change(id) { $0.isOpen = false }
+      let now = known.nextClosing(configuration.now())
+      known.change(id) { session in
+        if !isEnding, session.isOpen { session.closedAt = now }
+        if !title.isEmpty { session.title = title }
+      }
+      await forgetSurplus()
       try await save()
+    }
+  }
+
+  // MARK: - Recently closed
+
+  private func isTooOld(_ session: SceneSession) -> Bool {
+    guard let age = configuration.recentlyClosedAge, let closedAt = session.closedAt else { return false }
+    return configuration.now().timeIntervalSince(closedAt) > age / .seconds(1)
+  }
+
+  /// The closed scenes that are kept no longer: all but the last ones, and those that are too old.
+  private var surplus: [SceneSession] {
+    let closed = known.closed.filter { coordinators[$0.id] == nil }
+    let kept = closed.prefix(max(configuration.recentlyClosedLimit, 0)).prefix { !isTooOld($0) }
+    return Array(closed.dropFirst(kept.count))
+  }
+
+  /// Deletes the closed scenes that are kept no longer, so that there are never more than a few, whatever is closed.
+  ///
+  /// One that another process has, or whose state can't be deleted now, stays for the next time.
+  private func forgetSurplus() async {
+    // Another process may have opened one of them since; while the list can't be read nothing is deleted.
+    guard !surplus.isEmpty, (try? await look()) != nil else { return }
+    for session in surplus {
+      do {
+        let coordinator = try makeCoordinator(session.id)
+        try await coordinator.discardForGood()
+        await coordinator.letGo()
+        known.discard(session.id)
+        closed.remove(session.id)
+      } catch {
+        if (error as? ProtectionError)?.code == .inUse { continue }
+        configuration.log.log(.warning, "the closed scene “\(session.id)” could not be deleted: \(error)")
+      }
+    }
+  }
+
+  /// Deletes the closed scenes that have become too old.
+  private func forgetOld() async {
+    guard !surplus.isEmpty else { return }
+    await operations.run(.saving) {
+      await forgetSurplus()
+      do throws(RestorationError) { try await save() } catch {
+        configuration.log.log(.warning, "closed scenes were deleted, and the list still has them: \(error)")
+      }
     }
   }
 
@@ -177,7 +310,7 @@ public import Observation
   /// The program's snapshot goes, too, as it may show the scene. A coordinator of the scene that the program still holds saves
   /// nothing any more. If this throws because the state can't be deleted, the scene stays known, and is saved as before; otherwise
   /// its state is gone.
-  public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
+  package func discard(_ id: SceneSession.ID) async throws(RestorationError) {
     try await operations.run(.discarding) { () async throws(RestorationError) in
       let coordinator = try coordinator(for: id)
       try await coordinator.discardForGood()
@@ -198,7 +331,7 @@ public import Observation
   /// - Throws: ``RestorationError``, the first one, when all scenes were tried; the reports of the others are in their
   ///   coordinators' ``RestorationCoordinator/lastReport``.
   @discardableResult
-  public func restoreOpenScenes(
+  package func restoreOpenScenes(
     into root: (SceneSession) -> (any RestorableController)?
   ) async throws(RestorationError) -> [(session: SceneSession, report: RestorationReport)] {
     var reports: [(session: SceneSession, report: RestorationReport)] = []
@@ -216,6 +349,7 @@ public import Observation
         failure = failure ?? error
       }
     }
+    await forgetOld()
     if let failure { throw failure }
     return reports
   }
@@ -227,7 +361,7 @@ public import Observation
   /// - Returns: The outcomes by session, the most recent first.
   /// - Throws: ``RestorationError``, the first one, when all scenes were tried.
   @discardableResult
-  public func preserveAll() async throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
+  package func preserveAll() async throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
     var outcomes: [(session: SceneSession, outcome: PreservationOutcome)] = []
     var failure: RestorationError?
     for session in sessions {
@@ -241,6 +375,23 @@ public import Observation
     if let failure { throw failure }
     return outcomes
   }
+
+  // MARK: - The end
+
+  /// The program ends in order: scenes that are closed from now on are open at the next launch.
+  ///
+  /// ``RestorableApplication`` calls it when its life cycle terminates. Call it where the program decides to quit, if a toolkit
+  /// closes the windows before that. A restoration that is still extended has not crashed.
+  package func announceEnd() {
+    isEnding = true
+    for coordinator in openCoordinators { coordinator.announceEnd() }
+  }
+
+  /// The program was launched, once more perhaps in one process.
+  func beginRun() { isEnding = false }
+
+  /// The program does not run any more, however it has ended.
+  func noteEnd() { isEnding = true }
 
   /// The coordinators in use.
   var openCoordinators: [RestorationCoordinator] { sessions.compactMap { coordinators[$0.id] } }
@@ -296,8 +447,11 @@ public import Observation
   private func write<Written: Sendable>(
     _ body: @Sendable (any PreservationStore) throws -> (durability: Durability, written: Written)
   ) async throws(RestorationError) -> Written {
+    let snapshots = snapshots
     do {
       return try await worker.run { store throws(any Error) in
+        // The next launch brings other windows, or in another order.
+        snapshots?.stateWillChange()
         let (durability, written) = try body(store)
         guard durability == .durable else {
           throw ProtectionError(.durabilityUnknown, "The list of scenes may be the older one after a power cut.")
@@ -309,6 +463,11 @@ public import Observation
         .preservationFailed, "The list of scenes could not be saved; the older list is still there.", cause: error)
     }
   }
+}
+
+extension RestorationError {
+  /// Whether another process, or another owner in this one, has what was asked for.
+  var isInUse: Bool { (cause as? ProtectionError)?.code == .inUse }
 }
 
 extension ProtectionError {

@@ -3,11 +3,14 @@ extension RestorationCoordinator {
 
   private static var living: [Living] = []
 
+  /// All that live.
+  static var all: some Sequence<RestorationCoordinator> { living.lazy.compactMap(\.coordinator) }
+
   /// Has scopes find this coordinator for as long as it lives.
   func becomeFindable() {
     Self.living.removeAll { $0.coordinator == nil }
     Self.living.append(Living(coordinator: self))
-    HostProcess.markMainQueue()
+    HostProcess.markMainActor()
   }
 
   /// Has the scopes of a hierarchy that no capture has met yet tell what became of the stored state.
@@ -66,8 +69,7 @@ extension RestorationCoordinator {
   func forgetAll(at path: RestorationPath) {
     // The capture in progress may have met these objects already.
     guard !tree.isCapturing else {
-      Task { forgetAll(at: path) }
-      return
+      return turns.perform { [weak self] in self?.forgetAll(at: path) }
     }
     if let restored, let index = storedPlace(at: path) {
       restored.spend(index)

@@ -277,7 +277,8 @@ public import Observation
     if let index = children.lastIndex(where: { $0 === member }) { children.remove(at: index) }
     (member as? ScopeEntry)?.slot.noteListed(false)
     departed.append(member)
-    if departed.count == 1 { Task { departed = [] } }
+    guard departed.count == 1 else { return }
+    if let coordinator { coordinator.turns.perform { self.departed = [] } } else { Task { departed = [] } }
   }
 
   /// Removes what a key has, and everything that is stored for it.

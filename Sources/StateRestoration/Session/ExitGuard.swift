@@ -1,10 +1,12 @@
 /// Has unsaved changes when the program calls `exit`.
 @MainActor protocol SavedAtExit: AnyObject {
   /// Saves them at once; nothing once the state was let go.
-  func saveBeforeExit()
+  ///
+  /// - Parameter isEnd: Whether the program ends then; otherwise it may go on.
+  func saveNow(isEnd: Bool)
 }
 
-/// Saves what open sessions have not saved yet when the program calls `exit` on the main actor.
+/// Saves what open sessions have not saved yet when the program calls `exit` on the main actor, or a signal ends it.
 @MainActor enum ExitGuard {
   private struct Entry { weak let session: (any SavedAtExit)? }
 
@@ -20,8 +22,9 @@
     HostProcess.atExit(saveBeforeExit)
   }
 
-  fileprivate static func saveAll() {
-    for entry in entries { entry.session?.saveBeforeExit() }
+  /// Saves all sessions that are open.
+  static func saveAll(isEnd: Bool) {
+    for entry in entries { entry.session?.saveNow(isEnd: isEnd) }
   }
 }
 
@@ -29,36 +32,30 @@
 private func saveBeforeExit() {
   // Only the main actor may capture: elsewhere it may be in the middle of something.
   guard HostProcess.isOnMainActor else { return }
-  MainActor.assumeIsolated { ExitGuard.saveAll() }
+  MainActor.assumeIsolated { ExitGuard.saveAll(isEnd: true) }
 }
 
 extension RestorationSession: SavedAtExit {
-  func saveBeforeExit() {
-    if isOpen { coordinator.preserveBeforeExit(root) }
+  func saveNow(isEnd: Bool) {
+    if isOpen { coordinator.preserveBeforeExit(root, isEnd: isEnd) }
   }
 }
 
 extension RestorationCoordinator {
-  /// Saves the last changes at once, while the main actor stands still: the process is about to end.
+  /// Saves the last changes at once, while the main actor stands still: the process is about to end or to stop.
   ///
   /// Waits for a save in progress. Nothing happens during a restoration, whose state is on disk.
-  func preserveBeforeExit(_ root: any RestorableController) {
+  func preserveBeforeExit(_ root: any RestorableController, isEnd: Bool = true) {
     // An object that ends the program while a save asks it can't be asked again.
-    guard standing == .live || standing == .locked, operations.current == nil || operations.current == .saving,
-      !tree.isCapturing
-    else { return }
-    let context = configuration.context
-    guard let application = takeApplicationState(context: context) else { return }
-    let batch = capture(root, scope: .all, context: context, application: application)
-    let loader = loader()
-    let failure = worker.runNow { session -> String? in
-      do {
-        _ = try session.save(batch, context: context, loader: loader)
-        return nil
-      } catch {
-        return "\(error)"
-      }
+    guard !isAsking else { return }
+    defer { if isEnd { announceEnd() } }
+    guard standing == .live || standing == .locked else { return }
+    do throws(RestorationError) {
+      _ = try preserveNow(root)
+    } catch  where error.code == .restorationInProgress {
+      // What is restored is on disk.
+    } catch {
+      log.log(.error, "the last change could not be saved: \(error)")
     }
-    if let failure { log.log(.error, "the last change could not be saved: \(failure)") }
   }
 }

@@ -17,15 +17,24 @@ enum HostProcess {
 
   /// Calls a function when the program calls `exit`; call this on the main actor.
   @MainActor static func atExit(_ body: @convention(c) () -> Void) {
-    markMainQueue()
+    markMainActor()
     atexit(body)
   }
 
-  /// Has ``isOnMainActor`` tell the main actor's code from other threads'.
-  @MainActor static func markMainQueue() { DispatchQueue.main.setSpecific(key: mainQueueKey, value: ()) }
-
-  /// Whether this is code of the main actor; ask after ``markMainQueue()``, before which it is false.
+  /// Whether this is code of the main actor; ask after ``markMainActor()``, before which it is false.
   static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mainQueueKey) != nil }
+
+  /// Has ``isOnMainActor`` know the main actor; call this on it.
+  @MainActor static func markMainActor() { DispatchQueue.main.setSpecific(key: mainQueueKey, value: ()) }
+
+  /// The processor time that all threads but this one have used.
+  static var timeOfOtherThreads: Duration { time(CLOCK_PROCESS_CPUTIME_ID) - time(CLOCK_THREAD_CPUTIME_ID) }
+
+  private static func time(_ clock: clockid_t) -> Duration {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
 
   /// Writes a line to standard error in one call, so that lines of several threads do not mix.
   ///
@@ -49,4 +58,43 @@ enum HostProcess {
     }
     unsafe pthread_sigmask(SIG_SETMASK, &former, nil)
   }
+
+  // MARK: - Descriptors
+
+  /// A pipe whose ends don't block and are closed in other programs; nil when the process has no descriptor left.
+  static func makePipe() -> (read: Int32, write: Int32)? {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { return nil }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    return (ends[0], ends[1])
+  }
+
+  /// Writes a byte; a full pipe has enough to read already.
+  static func writeByte(_ descriptor: Int32) {
+    var byte: UInt8 = 1
+    _ = unsafe write(descriptor, &byte, 1)
+  }
+
+  /// Reads what is there.
+  static func drain(_ descriptor: Int32) {
+    var byte: UInt8 = 0
+    while unsafe read(descriptor, &byte, 1) == 1 {}
+  }
+
+  /// Closes descriptors of the framework's own.
+  static func close(_ descriptors: Int32...) {
+    for descriptor in descriptors { _ = closeDescriptor(descriptor) }
+  }
+
+  /// A function of the program, or of a library that it has loaded; nil where there is none of the name.
+  static func symbol(_ name: String) -> UnsafeMutableRawPointer? {
+    guard let program = unsafe dlopen(nil, RTLD_NOW) else { return nil }
+    return unsafe dlsym(program, name)
+  }
 }
+
+/// The call of the C library; within ``HostProcess`` its name is taken.
+private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -2,7 +2,8 @@ extension RestorationSession {
   /// Runs a program whose state comes back: restores before the body, preserves every change, and saves at the end.
   ///
   /// The end is saved whether the body returns or throws, the process is asked to end by a signal, or calls `exit`. After
-  /// `kill -9` at most the changes of a quarter of a second are missing.
+  /// `kill -9` at most the changes of a quarter of a second are missing, and of plain properties those of two seconds; see
+  /// ``RestorationConfiguration/askingInterval``.
   ///
   /// Its errors have no one type, because the body may throw anything. Otherwise it throws a `ProtectionError` if the device
   /// can't be opened, a `LifecycleError` if the launch is cut short, and a ``RestorationError`` if the last save fails.
@@ -13,20 +14,42 @@ extension RestorationSession {
   ///   - root: The top of the hierarchy, as it is at launch.
   ///   - registry: The classes of objects that don't exist at launch.
   ///   - configuration: What the framework has to know of the program.
+  ///   - delegate: What the program does beside its hierarchy: consent, state of its own, callbacks, snapshots, its end.
+  ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
+  ///     error `inUse`, with the number of the first one's process.
   ///   - signals: The signals that are answered: Ctrl-C, `kill` and a closed terminal end the program after a save, Ctrl-Z
-  ///     stops it after one. Those left out do what they did.
+  ///     stops it after one. Those left out do what they did. A second run in a process leaves them to the first.
   ///   - body: The program.
   public static func run<Result>(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), root: any RestorableController,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
+    delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
     answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let device = try await ProtectedDevice.open(at: location, options: options)
-    let session = try RestorationSession(device, root: root, registry: registry, configuration: configuration)
+    if instances == .several {
+      return try await runInstance(
+        on: device, root: root, registry: registry, configuration: configuration, delegate: delegate,
+        answering: signals, body)
+    }
+    return try await run(
+      on: device, root: root, registry: registry, configuration: configuration, delegate: delegate, answering: signals,
+      body)
+  }
+
+  /// Runs a program on a device that is open.
+  package static func run<Result>(
+    on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init(), delegate: (any RestorationSessionDelegate)? = nil,
+    answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestorationSession) async throws -> Result
+  ) async throws -> Result {
+    let session = try RestorationSession(
+      device, root: root, registry: registry, configuration: configuration, delegate: delegate)
     let application = try RestorableApplication(
       device: device, coordinator: session.coordinator, delegate: session.delegate)
-    return try await drive(application, answering: signals) {
+    session.application = application
+    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: session.delegate) {
       try await body(session)
     } lettingGo: {
       await session.letGo()
@@ -35,9 +58,10 @@ extension RestorationSession {
 
   /// Runs a program with several windows: those that were open come back, and each is preserved whenever it changes.
   ///
-  /// Like ``run(at:options:root:registry:configuration:answering:_:)``, with a root for each window. While the device is
+  /// Like ``run(at:options:root:registry:configuration:delegate:instances:answering:_:)``, with a root for each window. While
+  /// the device is
   /// locked no window comes; ``RestoredWindows/unlock(passcode:)`` brings them. It also throws the ``RestorationError`` that
-  /// keeps the list of windows, or every window, from being read: the disk fails, another process has them.
+  /// keeps the list of windows, or every window, from being read: the disk fails.
   ///
   /// - Parameters:
   ///   - location: Where the state is kept.
@@ -45,30 +69,40 @@ extension RestorationSession {
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
   ///   - configuration: What the framework has to know of the program.
+  ///   - delegate: What the program does beside its windows.
+  ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
+  ///     error `inUse`, with the number of the first one's process; with `.several` it gets the windows that nobody has.
   ///   - signals: The signals that are answered.
   ///   - body: The program.
   public static func run<Root: RestorableController, Result>(
     at location: DeviceLocation, options: DeviceOptions = DeviceOptions(),
     windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
+    delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
     answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
     let device = try await ProtectedDevice.open(at: location, options: options)
     return try await run(
-      on: device, windows: makeRoot, registry: registry, configuration: configuration, answering: signals, body)
+      on: device, windows: makeRoot, registry: registry, configuration: configuration, delegate: delegate,
+      instances: instances, answering: signals, body)
   }
 
   /// Runs a program with several windows on a device that is open.
   package static func run<Root: RestorableController, Result>(
     on device: ProtectedDevice, windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
+    delegate program: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
     answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
+    let delegate = SessionDelegate(program)
+    defer { withExtendedLifetime(delegate) {} }
     let windows = try RestoredWindows(
-      device, registry: registry, configuration: configuration, makeRoot: makeRoot)
-    let application = try RestorableApplication(device: device, scenes: windows.scenes, delegate: windows.delegate)
-    return try await drive(application, answering: signals) {
+      device: device, delegate: delegate, program: program, configuration: configuration, registry: registry,
+      instances: instances, makeRoot: makeRoot)
+    let application = try RestorableApplication(device: device, windows: windows, delegate: delegate)
+    windows.application = application
+    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
       do throws(RestorationError) {
         try await windows.takeLaunch()
       } catch {
@@ -82,14 +116,19 @@ extension RestorationSession {
 
   /// Launches an application, runs a body, ends the application, and lets the state go however the body ended.
   static func drive<Result>(
-    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>,
-    _ body: @MainActor () async throws -> Result, lettingGo letGo: @MainActor () async -> Void
+    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, in mainLoop: MainLoop?,
+    telling delegate: SessionDelegate, _ body: @MainActor () async throws -> Result,
+    lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {
+    defer { delegate.end(by: nil) }
     try await application.launch()
     #if canImport(Glibc)
-    let driver = signals.isEmpty ? nil : SignalDriver(signals: signals)
-    driver?.start(driving: application.lifecycle)
-    defer { driver?.stop() }
+    let driver = SignalDriver(signals: signals, mainLoop: mainLoop) { signal in
+      delegate.end(by: signal)
+      SignalDriver.endProcess(by: signal)
+    }
+    if !signals.isEmpty { driver.startIfFree(driving: application.lifecycle) }
+    defer { driver.stop() }
     #endif
     let result: Result
     do {

@@ -25,18 +25,43 @@
   /// So soon after a change the next one is saved.
   static let interval = Duration.milliseconds(250)
 
-  let delegate = SessionDelegate()
+  /// The application of a program that is run, by `run`; nil in a session that was opened.
+  ///
+  /// For its life cycle, background tasks, handles of protected files, and the snapshot.
+  public internal(set) var application: RestorableApplication?
+
+  /// Called when a signal ends the program, after the last save: the place to give a terminal back.
+  ///
+  /// Of a session that was opened; see the `answering` parameter of ``open(at:root:registry:configuration:answering:)``. A program
+  /// that is run has ``RestorationSessionDelegate/sessionDidEnd(by:)``.
+  public var willEnd: (@MainActor (LifecycleSignal) -> Void)?
+
+  let delegate: SessionDelegate
   var isOpen = true
+  #if canImport(Glibc)
+  private var driver: SignalDriver?
+  #endif
 
   /// Makes a session of a device that is open; nothing is restored yet.
-  init(
+  convenience init(
     _ device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
-    configuration: RestorationConfiguration
+    configuration: RestorationConfiguration, delegate program: (any RestorationSessionDelegate)? = nil
   ) throws(ProtectionError) {
+    let delegate = SessionDelegate(program)
+    let coordinator = try RestorationCoordinator(
+      device: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
+    self.init(device, root: root, delegate: delegate, coordinator: coordinator)
+  }
+
+  /// Makes a session of a coordinator that asks the session's delegate.
+  init(
+    _ device: ProtectedDevice, root: any RestorableController, delegate: SessionDelegate,
+    coordinator: RestorationCoordinator
+  ) {
     self.device = device
     self.root = root
-    coordinator = try RestorationCoordinator(
-      device: device, delegate: delegate, configuration: configuration, registry: registry)
+    self.delegate = delegate
+    self.coordinator = coordinator
     delegate.rootController = root
     coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
     ExitGuard.add(self)
@@ -71,31 +96,60 @@
 
   /// Lets the state go.
   func letGo() async {
+    end()
+    await coordinator.letGo()
+  }
+
+  /// Nothing is preserved by itself any more, and signals do what they did.
+  private func end() {
     isOpen = false
     coordinator.preservesAutomatically = .never
-    await coordinator.letGo()
+    #if canImport(Glibc)
+    driver?.stop()
+    driver = nil
+    #endif
+  }
+
+  /// Answers signals by a save, unless another driver of the process has them, which saves this session as well.
+  private func answer(_ signals: Set<LifecycleSignal>) {
+    #if canImport(Glibc)
+    guard !signals.isEmpty else { return }
+    let driver = SignalDriver(signals: signals, mainLoop: coordinator.configuration.mainLoop) { [weak self] signal in
+      self?.willEnd?(signal)
+      SignalDriver.endProcess(by: signal)
+    }
+    if driver.startSavingSessions() { self.driver = driver }
+    #endif
   }
 }
 
+// MARK: - Opening
+
 extension RestorationSession {
   /// Opens a device and restores a hierarchy, for a program with a life cycle of its own; keep the session.
+  ///
+  /// Changes are preserved from then on, soon after each. A program that blocks its main thread gives the configuration its
+  /// ``MainLoop``. SIGTERM and the other signals end the program after a save; Ctrl-Z stops it after one. If the main thread
+  /// takes no turn for five seconds, or the signal comes again, the program ends without that save.
   ///
   /// - Parameters:
   ///   - location: Where the state is kept.
   ///   - root: The top of the hierarchy, as it is at launch.
   ///   - registry: The classes of objects that don't exist at launch.
   ///   - configuration: What the framework has to know of the program.
+  ///   - signals: The signals that are answered until the session is closed; those left out do what they did.
   public static func open(
     at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
-    configuration: RestorationConfiguration = .init()
+    configuration: RestorationConfiguration = .init(),
+    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases)
   ) async throws(RestorationError) -> RestorationSession {
     do {
       let device = try await ProtectedDevice.open(at: location)
-      return try await open(on: device, root: root, registry: registry, configuration: configuration)
-    } catch let error as RestorationError {
-      throw error
+      let session = try await open(on: device, root: root, registry: registry, configuration: configuration)
+      session.answer(signals)
+      return session
     } catch {
-      throw RestorationError(.deviceNotOpened, "The device can't be opened.", cause: error)
+      throw ofOpening(error)
     }
   }
 
@@ -108,5 +162,89 @@ extension RestorationSession {
     try await session.coordinator.restore(into: root)
     await session.coordinator.endTurn()
     return session
+  }
+
+  /// Opens a device and restores a hierarchy at once, on the calling main thread: the hierarchy has its state when this returns.
+  ///
+  /// Like ``open(at:root:registry:configuration:answering:)``, with the same outcomes and errors, for a program that begins
+  /// synchronously: in `main.swift`, before a main loop or in one of its callbacks. It turns no loop and runs nothing else of the
+  /// main actor, wherever it is called on that. It takes some milliseconds, for which the thread reads from the disk.
+  ///
+  /// ```swift
+  /// let draft = StoredValue("draft", "")
+  /// let session = try RestorationSession.openNow(at: .applicationState("com.example.draft"), root: draft)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - location: Where the state is kept.
+  ///   - root: The top of the hierarchy, as it is at launch.
+  ///   - registry: The classes of objects that don't exist at launch.
+  ///   - configuration: What the framework has to know of the program, its ``MainLoop`` above all.
+  ///   - signals: The signals that are answered until the session is closed; those left out do what they did.
+  public static func openNow(
+    at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init(),
+    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases)
+  ) throws(RestorationError) -> RestorationSession {
+    do {
+      let device = try ProtectedDevice.openNow(at: location)
+      let session = try openNow(on: device, root: root, registry: registry, configuration: configuration)
+      session.answer(signals)
+      return session
+    } catch {
+      throw ofOpening(error)
+    }
+  }
+
+  /// Restores a hierarchy at once, from a device that is open already.
+  package static func openNow(
+    on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init()
+  ) throws -> RestorationSession {
+    let session = try RestorationSession(device, root: root, registry: registry, configuration: configuration)
+    _ = try session.coordinator.restoreSynchronously(into: root)
+    return session
+  }
+
+  private static func ofOpening(_ error: any Error) -> RestorationError {
+    error as? RestorationError
+      ?? RestorationError(.deviceNotOpened, "The device can't be opened.", cause: error)
+  }
+}
+
+// MARK: - Synchronous calls
+
+/// Calls that block until they are over, for programs whose main thread belongs to a loop that isn't Swift's.
+///
+/// They throw ``RestorationError/Code/restorationInProgress`` in the middle of an asynchronous restoration of the session, and in
+/// hooks of the hierarchy. A save in progress is waited for.
+extension RestorationSession {
+  /// Preserves now, and returns when the state is on disk; see ``preserve()``.
+  @discardableResult
+  public func preserveNow() throws(RestorationError) -> PreservationOutcome { try coordinator.preserveNow(root) }
+
+  /// Unlocks the device and restores what waited for that, before it returns; see ``unlock(passcode:)``.
+  ///
+  /// A passcode takes about half a second to check.
+  @discardableResult
+  public func unlockNow(passcode text: String) throws(ProtectionError) -> RestorationReport {
+    let device = device
+    try Synchronous.wait { () async throws(ProtectionError) in try await device.unlock(passcode: text) }
+    do throws(RestorationError) {
+      try coordinator.finishLateRestorationNow()
+    } catch {
+      // Somebody else restores, and is told of the unlock.
+    }
+    return report
+  }
+
+  /// Preserves for the last time, and lets the state go; see ``close()``.
+  ///
+  /// If it throws, the session stays open.
+  public func closeNow() throws(RestorationError) {
+    guard isOpen else { return }
+    try preserveNow()
+    end()
+    coordinator.letGoNow()
   }
 }

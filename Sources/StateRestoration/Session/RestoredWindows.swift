@@ -1,3 +1,5 @@
+internal import DataProtection
+internal import FoundationShim
 public import Observation
 
 /// The windows of a program: those that were open come back, and each is preserved whenever it changes.
@@ -9,14 +11,19 @@ public import Observation
 /// }
 /// ```
 ///
-/// `RestorationSession.run` makes it. It is made of public parts: a program that outgrows it makes its own
-/// ``SceneSessions`` and ``RestorableApplication``, and finds the same state. The roots and their order can be observed.
+/// `RestorationSession.run` makes it. A program with a life cycle of its own makes it itself, with a
+/// ``RestorableApplication``, and finds the same state. ``roots``, ``sessions`` and their order can be observed.
+///
+/// Each window has an archive of its own. What is opened, closed and discarded at the same time waits for each other, in the
+/// order of the calls. Several processes may share the list of windows, each with windows of its own: one that another
+/// process has discarded goes, unless it is open here. While the device is locked the list can't be read, but what is opened,
+/// closed and discarded then is saved, sealed beside it, and joined when it is read the next time.
 @Observable @MainActor public final class RestoredWindows<Root: RestorableController> {
   /// The device that holds the state; it can be given a passcode, locked and unlocked.
   @ObservationIgnored public let device: ProtectedDevice
 
   /// The list of windows, with a coordinator for each.
-  @ObservationIgnored public let scenes: SceneSessions
+  @ObservationIgnored package let scenes: SceneSessions
 
   /// A window in use; another coordinator of its scene would need another root.
   private struct Window {
@@ -25,26 +32,133 @@ public import Observation
   }
 
   private var windows: [SceneSession.ID: Window] = [:]
-  @ObservationIgnored let delegate = SessionDelegate()
-  @ObservationIgnored let programScopes = ProgramScopes()
+  /// What a delegate of the program's own answers for a window.
+  @ObservationIgnored private let answers: WindowDelegate?
+  /// Whom the coordinators ask.
+  @ObservationIgnored private weak var sessionDelegate: (any RestorationCoordinatorDelegate)?
+  /// Has nothing but the state of the whole program, and its values, below it.
+  @ObservationIgnored private let programRoot = RestorationScope("program")
+  /// The application of a program that is run: its life cycle, background tasks, handles of protected files, and the snapshot.
+  @ObservationIgnored public internal(set) var application: RestorableApplication?
+  /// Why the launch could not restore the windows; nil when it has, and before it.
+  @ObservationIgnored private var launchFailure: RestorationError?
   @ObservationIgnored private let makeRoot: @MainActor (SceneSession) -> Root
-  @ObservationIgnored private var isListRead = false
+  @ObservationIgnored private let instances: RestorationSession.Instances
+  /// What only one process has at a time, if there is to be only one.
+  @ObservationIgnored private var claim: ArchiveStore?
   /// Why the last window that did not come back did not.
   @ObservationIgnored private var refusal: RestorationError?
   @ObservationIgnored private var comeback: Task<RestorationError?, Never>?
 
+  /// Makes the windows of a program with a life cycle of its own: give them to a ``RestorableApplication``, and launch it.
+  ///
+  /// - Parameters:
+  ///   - device: Where the state is kept.
+  ///   - delegate: Says whether to preserve and restore. It is held weakly: keep it yourself.
+  ///   - configuration: What the framework has to know of the program.
+  ///   - registry: The classes of objects that don't exist at launch, of all windows.
+  ///   - instances: Whether the user may start the program again while it runs.
+  ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
+  /// - Throws: `inUse` if another process has the windows and only one may; what keeps the device from giving the slot of the
+  ///   list.
+  public convenience init(
+    device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
+    configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry(),
+    instances: RestorationSession.Instances = .one, makeRoot: @escaping @MainActor (SceneSession) -> Root
+  ) throws(ProtectionError) {
+    try self.init(
+      device: device, delegate: delegate, program: nil, configuration: configuration, registry: registry,
+      instances: instances, makeRoot: makeRoot)
+  }
+
+  /// Makes the windows of a program that is run.
+  ///
+  /// - Parameter program: Its own delegate, whose state is kept once, beside all windows.
   init(
-    _ device: ProtectedDevice, registry: RestorationRegistry, configuration: RestorationConfiguration,
+    device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
+    program: (any RestorationSessionDelegate)?, configuration: RestorationConfiguration,
+    registry: RestorationRegistry, instances: RestorationSession.Instances,
     makeRoot: @escaping @MainActor (SceneSession) -> Root
   ) throws(ProtectionError) {
     self.device = device
     self.makeRoot = makeRoot
-    scenes = try SceneSessions(device: device, delegate: delegate, configuration: configuration, registry: registry)
-    delegate.makeRoot = { [weak self] in self?.beginWindow($0) }
-    delegate.onEnd = { [programScopes] in programScopes.saveNow() }
-    delegate.onUnlock = { [weak self] in Task { await self?.comeBack() } }
+    self.instances = instances
+    if instances == .one { claim = try device.claim(of: configuration) }
+    let answers = program.map(WindowDelegate.init)
+    self.answers = answers
+    scenes = try SceneSessions(
+      device: device, delegate: answers ?? delegate, configuration: configuration, registry: registry)
+    sessionDelegate = program ?? delegate
+    if let program {
+      do throws(ProtectionError) {
+        try beginProgram(program, configuration)
+      } catch  where error.code == .inUse {
+        // Another process of the program has it, with windows of its own.
+        configuration.log.log(.warning, "the state of the whole program belongs to another process: \(error)")
+      }
+    }
     ExitGuard.add(self)
   }
+
+  /// Keeps the state of the whole program once, beside all windows.
+  private func beginProgram(
+    _ program: (any RestorationCoordinatorDelegate)?, _ configuration: RestorationConfiguration
+  ) throws(ProtectionError) {
+    let coordinator = try RestorationCoordinator(
+      device: device, delegate: program, configuration: configuration, session: Self.programSession)
+    coordinator.root = programRoot
+    coordinator.preservesAutomatically = .onChange(coalescedOver: RestorationSession.interval)
+    scenes.program = coordinator
+    // A change is noticed when a window is saved; nobody observes it.
+    answers?.onSave = { [weak coordinator] in coordinator?.invalidateApplicationState() }
+  }
+
+  /// The name under which the state of the whole program is kept: no window has it.
+  static var programSession: SceneSession.ID { "" }
+
+  /// The values of the program that belong to no window: what was opened last, say, or how a list is sorted everywhere.
+  ///
+  /// They are preserved as windows are: at each change, and when the program ends. While the device is locked the scope is
+  /// empty, and gets its values at the unlock. Closing windows leaves it alone.
+  ///
+  /// - Returns: The same scope each time.
+  /// - Throws: ``RestorationError/Code/deviceNotOpened``, with `inUse` as its cause while another process has it.
+  public func openScope() async throws(RestorationError) -> RestorationScope {
+    if let coordinator = scenes.program {
+      await coordinator.endOperations()
+      return programRoot
+    }
+    do throws(ProtectionError) {
+      try beginProgram(sessionDelegate, scenes.configuration)
+    } catch {
+      throw RestorationError(.deviceNotOpened, "The values of the program can't be opened.", cause: error)
+    }
+    try await scenes.program?.restore(into: programRoot)
+    // What follows on a locked device is an edit.
+    await scenes.program?.endTurn()
+    return programRoot
+  }
+
+  /// Says that the state of the whole program has changed, which the delegate of `run` encodes: it is saved soon.
+  ///
+  /// Saving a window saves it too.
+  public func invalidateApplicationState() { scenes.program?.invalidateApplicationState() }
+
+  /// The windows as a life cycle restores and preserves them.
+  func makeEngine() -> SceneEngine {
+    SceneEngine(
+      scenes, didLaunch: { [weak self] in self?.launchFailure = $0 },
+      comeBack: { [weak self] in _ = await self?.comeBack() },
+      makeRoot: { [weak self] in self?.beginWindow($0) })
+  }
+
+  /// All windows that are known, open and closed, most recently active first.
+  ///
+  /// What other processes of the program do with theirs is seen whenever the list is read or written.
+  public var sessions: [SceneSession] { scenes.sessions }
+
+  /// The window that was active last and is open; nil when none is.
+  public var frontmost: SceneSession? { scenes.frontmost }
 
   /// The roots of the open windows, the frontmost first.
   public var roots: [Root] { scenes.sessions.compactMap { self[$0.id] } }
@@ -59,9 +173,39 @@ public import Observation
   /// The reports of the open windows, with the reasons: of the launch, and after an unlock of that.
   public var reports: [SceneSession.ID: RestorationReport] { windows.compactMapValues(\.coordinator.lastReport) }
 
+  /// The windows that the user has closed last, the very last first, with the titles that they had.
+  ///
+  /// There are at most ``RestorationConfiguration/recentlyClosedLimit``, and none that was closed longer ago than
+  /// ``RestorationConfiguration/recentlyClosedAge``. The state of others is deleted with the next close or launch.
+  public var recentlyClosed: [SceneSession] { scenes.recentlyClosed }
+
+  /// Opens a window that was closed, with the state that it had.
+  ///
+  /// - Parameter id: One of ``recentlyClosed``; nil for the last one.
+  /// - Returns: The root; nil when there is no such window any more.
+  /// - Throws: What ``open(_:role:)`` throws.
+  @discardableResult
+  public func reopen(_ id: SceneSession.ID? = nil) async throws(RestorationError) -> Root? {
+    // Another process may have opened it.
+    if device.isProtectedDataAvailable { try await scenes.load() }
+    guard let session = recentlyClosed.first(where: { id == nil || $0.id == id }) else { return nil }
+    return try await open(session.id)
+  }
+
+  /// Opens a new window, whose name no window of any process has or had.
+  ///
+  /// - Parameter role: What kind of window it is.
+  /// - Returns: The root; the session that it was made for has the name.
+  @discardableResult
+  public func openNew(role: String = "") async throws(RestorationError) -> Root {
+    try await open(SceneSession.ID(UUID().uuidString), role: role)
+  }
+
   /// Opens a window, new or closed before, with the state that it had; or brings an open one to the front.
   ///
-  /// While the device is locked the window is empty, and gets its state at the unlock. If it throws, there is no window.
+  /// While the device is locked the window is empty, and gets its state at the unlock. If it throws, there is no window. One
+  /// that another process has throws an error whose cause is a `ProtectionError` with the code `inUse` and the number of that
+  /// process, which may be asked to bring it to the front.
   ///
   /// - Parameters:
   ///   - id: Which window; any name that the program likes.
@@ -86,14 +230,53 @@ public import Observation
     return root
   }
 
-  /// Preserves a window and closes it: the next launch does not open it, and ``open(_:role:)`` gives its state back.
+  /// Preserves a window and closes it: the next launch does not open it, and ``reopen(_:)`` gives its state back.
   ///
   /// Let its root go afterwards. If the window can't be preserved, this throws and it stays open. If only the list of
   /// windows can't be written, this throws and the window is closed; the next list that is written says so.
-  public func close(_ id: SceneSession.ID) async throws(RestorationError) {
+  ///
+  /// What is closed after ``announceEnd()`` is open at the next launch.
+  ///
+  /// - Parameters:
+  ///   - id: Which window.
+  ///   - title: What the user calls it, for ``recentlyClosed``.
+  public func close(_ id: SceneSession.ID, title: String = "") async throws(RestorationError) {
     defer { forgetClosed() }
-    try await scenes.close(id)
+    try await scenes.close(id, title: title)
   }
+
+  /// Forgets a window, open or closed, and deletes everything that was preserved for it, older generations included.
+  ///
+  /// The program's snapshot goes, too, as it may show the window. If this throws because the state can't be deleted, the window
+  /// stays, and is saved as before; otherwise its state is gone.
+  public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
+    defer { forgetClosed() }
+    try await scenes.discard(id)
+  }
+
+  /// Notes that a window came to the front.
+  public func activate(_ id: SceneSession.ID) async throws(RestorationError) { try await scenes.activate(id) }
+
+  /// Preserves all windows now, and returns when their state is on disk; one that fails keeps none of the others from it.
+  ///
+  /// Changes are preserved without it; call it where the program has to know that they are.
+  ///
+  /// - Returns: The outcomes by window, the most recent first.
+  /// - Throws: ``RestorationError``, the first one, when all windows were tried.
+  @discardableResult
+  public func preserve() async throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
+    try await scenes.preserveAll()
+  }
+
+  /// The coordinator of an open window, which settles conflicts and restores what was set aside; nil if the window is not open.
+  public func coordinator(of id: SceneSession.ID) -> RestorationCoordinator? {
+    self[id] == nil ? nil : windows[id]?.coordinator
+  }
+
+  /// The user quits: windows that are closed from now on are open at the next launch.
+  ///
+  /// Call it first in a Quit command after which the toolkit closes every window. A signal that ends the program needs no call.
+  public func announceEnd() { scenes.announceEnd() }
 
   /// Unlocks the device, and returns when every window has its state: those that were open, and those opened while locked.
   ///
@@ -106,10 +289,14 @@ public import Observation
   @discardableResult
   public func unlock(passcode text: String) async throws(ProtectionError) -> [SceneSession.ID: RestorationReport] {
     try await device.unlock(passcode: text)
-    if let failure = await comeBack() {
-      throw failure.cause as? ProtectionError ?? ProtectionError(.io, "\(failure)", cause: failure)
-    }
+    try await finishUnlock()
     return reports
+  }
+
+  /// Returns when every window has its state; throws what keeps one from being read.
+  func finishUnlock() async throws(ProtectionError) {
+    guard let failure = await comeBack() else { return }
+    throw failure.cause as? ProtectionError ?? ProtectionError(.io, "\(failure)", cause: failure)
   }
 
   // MARK: - Coming back
@@ -124,6 +311,8 @@ public import Observation
       coordinator.preservesAutomatically = .onChange(coalescedOver: RestorationSession.interval)
       return root
     } catch {
+      // The windows of other processes are theirs.
+      if instances == .several, error.isInUse { return nil }
       refusal = error
       scenes.configuration.log.log(.warning, "the window “\(session.id)” did not come back: \(error)")
       return nil
@@ -132,12 +321,10 @@ public import Observation
 
   /// Takes note of the launch; throws when nothing came back and an unlock would not help.
   func takeLaunch() async throws(RestorationError) {
-    if let failure = delegate.failure {
+    if let failure = launchFailure {
       guard (failure.cause as? ProtectionError)?.code == .locked else { throw failure }
       // Unlocked meanwhile.
       if device.isProtectedDataAvailable, let failure = await comeBack() { throw failure }
-    } else {
-      isListRead = true
     }
     if let refusal, windows.isEmpty { throw refusal }
   }
@@ -155,12 +342,12 @@ public import Observation
   }
 
   private func comeBackNow() async -> RestorationError? {
+    await scenes.program?.finishLateRestoration()
     for window in windows.values { await window.coordinator.finishLateRestoration() }
-    await programScopes.finishUnlock()
-    guard !isListRead else { return nil }
+    guard launchFailure != nil else { return nil }
     do throws(RestorationError) {
       try await scenes.load()
-      isListRead = true
+      launchFailure = nil
       try await scenes.restoreOpenScenes { beginWindow($0) }
       return nil
     } catch {
@@ -174,17 +361,18 @@ public import Observation
 
   /// Lets the state of all windows go, so that another session may have it; they stay open in the list.
   func letGo() async {
-    await programScopes.close()
-    for window in windows.values {
-      window.coordinator.preservesAutomatically = .never
-      await window.coordinator.letGo()
+    for coordinator in windows.values.map(\.coordinator) + [scenes.program].compactMap(\.self) {
+      coordinator.preservesAutomatically = .never
+      await coordinator.letGo()
     }
+    claim?.close()
+    claim = nil
   }
 }
 
 extension RestoredWindows: SavedAtExit {
-  func saveBeforeExit() {
-    for window in windows.values { window.coordinator.preserveBeforeExit(window.root) }
-    programScopes.saveNow()
+  func saveNow(isEnd: Bool) {
+    scenes.program?.preserveBeforeExit(programRoot, isEnd: isEnd)
+    for window in windows.values { window.coordinator.preserveBeforeExit(window.root, isEnd: isEnd) }
   }
 }

@@ -46,6 +46,9 @@ public import Observation
     classTag = restorationClass
   }
 
+  /// Says that a nil identifier is meant; false by default.
+  open var isExcludedOnPurpose: Bool { false }
+
   /// The version of the state; override it in a subclass that adds to the state.
   open class var stateVersion: StateVersion { 1 }
 
@@ -64,6 +67,9 @@ public import Observation
     if let presentedController { return containedControllers + [presentedController] }
     return containedControllers
   }
+
+  /// All children: what is presented leaves something of the others to be seen.
+  open var visibleControllers: [any RestorableController] { restorationChildren }
 
   /// No views.
   open var restorationViews: [any RestorableView] { [] }

@@ -6,8 +6,8 @@ public import Observation
 /// The list holds no elements: it knows how many there are in each section, which are selected and which is the first
 /// visible. With an ``association`` these are preserved by model identifier; without one, as index paths.
 ///
-/// The data may arrive long after restoring: until ``dataSourceDidLoad(elementCounts:)`` says that it has, the restored
-/// position waits, and saves in between keep it.
+/// The data may arrive long after restoring, and in pages: an element that ``dataSourceDidLoad(elementCounts:isComplete:)``
+/// has not brought yet is waited for, and saves in between keep it.
 @Observable @MainActor open class ListController: ContainerController {
   /// Tells which element stands where; not kept alive by the list.
   @ObservationIgnored public weak var association: (any DataSourceModelAssociation)? {
@@ -33,14 +33,25 @@ public import Observation
   /// How far the anchor is scrolled beyond the edge, in units of the toolkit.
   public private(set) var anchorOffset = 0.0
 
-  /// Whether a restored position waits for the data.
+  /// Whether a selected element or the scroll position waits for data: while it does, load the next page.
   public var isAwaitingData: Bool { awaited != nil }
 
+  /// A position whose elements are not all there yet.
+  private struct Awaited {
+    var position: ListPosition
+    /// Whether selected elements are waited for; else the user has selected others, or all are there.
+    var hasSelection = true
+    /// Whether the first visible element is waited for; else the user has scrolled elsewhere, or it is there.
+    var hasAnchor = true
+  }
+
   /// The restored position, until the data is there.
-  private var awaited: ListPosition?
+  private var awaited: Awaited?
   /// Where the list stands, noted before a change of the data that has not come yet.
   private var noted: ListPosition?
   private var isLoaded = false
+  /// Whether the data source has said that more pages will come.
+  private var isComplete = true
 
   /// Makes an empty list.
   ///
@@ -60,33 +71,39 @@ public import Observation
   /// Preserves the position; one that still waits for its data is kept as it is.
   override open func encodeRestorableState(with coder: RestorationEncoder) {
     super.encodeRestorableState(with: coder)
-    coder.encode(awaited ?? noted ?? position, forKey: "list.position")
+    coder.encode(preservedPosition, forKey: "list.position")
   }
 
   /// Takes the position, to be resolved when the data is there.
   override open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
     try super.decodeRestorableState(with: coder)
-    awaited = try coder.decodeIfPresent(ListPosition.self, forKey: "list.position")
+    awaited = try coder.decodeIfPresent(ListPosition.self, forKey: "list.position").map { Awaited(position: $0) }
   }
 
   /// Resolves the position if the data has been loaded already; again when an announced change of the data has come.
   override open func applicationFinishedRestoringState() {
     super.applicationFinishedRestoringState()
-    guard isLoaded, let restored = awaited else { return }
+    guard isLoaded, let restored = awaited?.position else { return }
     let isChanging = noted != nil
     resolve()
-    if isChanging { noted = restored }
+    guard isChanging else { return }
+    noted = restored
+    awaited = nil
   }
 }
 
 extension ListController {
   /// Tells the list that its data is there, or has changed: elements are looked up, and the position follows them.
   ///
-  /// Call ``dataSourceWillChange()`` before a change, so that the list can note the places of its elements.
+  /// Call ``dataSourceWillChange()`` before a change, so that the list can note the places of its elements; not before
+  /// another page, which moves none.
   ///
-  /// - Parameter elementCounts: How many elements there are now in each section.
-  public func dataSourceDidLoad(elementCounts: [Int]) {
+  /// - Parameters:
+  ///   - elementCounts: How many elements there are now in each section.
+  ///   - isComplete: False while more pages will come: what is not there yet is waited for. With true it is gone.
+  public func dataSourceDidLoad(elementCounts: [Int], isComplete: Bool = true) {
     self.elementCounts = elementCounts.map { max($0, 0) }
+    self.isComplete = isComplete
     isLoaded = true
     resolve()
   }
@@ -100,14 +117,16 @@ extension ListController {
 
   /// Selects exactly these elements; index paths where no element is are left out.
   ///
-  /// If there are elements, this ends the waiting of a restored position.
+  /// If there are elements, restored ones that have not come yet are waited for no longer.
   public func select(_ paths: [IndexPath]) {
     var kept: Set<IndexPath> = []
     selection = paths.filter { $0.isElement(in: elementCounts) && kept.insert($0).inserted }
-    positionDidChange()
+    guard hasElements else { return }
+    wait(selection: false, anchor: awaited.map { $0.hasAnchor && $0.position.anchor != nil } ?? false)
+    if noted != nil { noted = position }
   }
 
-  /// Notes where the list is scrolled to; this ends the waiting of a restored position.
+  /// Notes where the user has scrolled the list to; a restored place that has not come yet is waited for no longer.
   ///
   /// - Parameters:
   ///   - path: The first visible element; ignored if there is none.
@@ -116,34 +135,65 @@ extension ListController {
     guard path.isElement(in: elementCounts) else { return }
     firstVisible = path
     anchorOffset = offset
-    positionDidChange()
-  }
-
-  /// The user's action counts, before any restored or noted position.
-  private func positionDidChange() {
-    guard elementCounts.contains(where: { $0 > 0 }) else { return }
-    awaited = nil
+    wait(selection: awaited?.hasSelection ?? false, anchor: false)
     if noted != nil { noted = position }
   }
 
-  private var position: ListPosition {
-    ListPosition(
-      selection: selection, firstVisible: firstVisible, offset: anchorOffset, counts: elementCounts,
-      association: association)
+  /// Waits on for the selection, for the anchor, for both or for nothing.
+  private func wait(selection: Bool, anchor: Bool) {
+    awaited?.hasSelection = selection
+    awaited?.hasAnchor = anchor
+    if !selection, !anchor { awaited = nil }
   }
 
+  private var hasElements: Bool { elementCounts.contains { $0 > 0 } }
+
+  private var elements: ListElements { ListElements(list: self, counts: elementCounts, isComplete: isComplete) }
+
+  private var position: ListPosition {
+    ListPosition(selection: selection, firstVisible: firstVisible, offset: anchorOffset, in: elements)
+  }
+
+  /// The position with what is waited for, which has not changed.
+  private var preservedPosition: ListPosition {
+    if let awaited, awaited.hasSelection, awaited.hasAnchor { return awaited.position }
+    var preserved = noted ?? position
+    if let awaited, awaited.hasSelection { preserved.selected = awaited.position.selected }
+    if let awaited, awaited.hasAnchor { preserved.takeAnchor(of: awaited.position) }
+    return preserved
+  }
+
+  /// Looks up what is waited for or was noted; what is still missing waits on, if more pages will come.
   private func resolve() {
-    defer { (awaited, noted) = (nil, nil) }
-    guard let position = awaited ?? noted else {
-      // Nothing waits: the positions must still be those of elements.
+    let (former, elements) = (noted, elements)
+    noted = nil
+    var next = Awaited(position: ListPosition())
+    if let wanted = awaited?.hasSelection == true ? awaited?.position : former {
+      selection = wanted.resolvedSelection(in: elements)
+      next.hasSelection = !isComplete && !wanted.hasWholeSelection(in: elements)
+      next.position.selected = wanted.selected
+    } else {
+      // Nothing waits: the selection must still be one of elements.
       selection = selection.filter { $0.isElement(in: elementCounts) }
-      if let path = firstVisible, !path.isElement(in: elementCounts) {
-        firstVisible = IndexPath.clamped(section: path[0], item: path[1], to: elementCounts)
-        anchorOffset = 0
-      }
-      return
+      next.hasSelection = false
     }
-    selection = position.resolvedSelection(counts: elementCounts, association: association)
-    (firstVisible, anchorOffset) = position.resolvedAnchor(counts: elementCounts, association: association)
+    if let wanted = awaited?.hasAnchor == true ? awaited?.position : former {
+      next.hasAnchor = !isComplete && !wanted.hasAnchor(in: elements)
+      next.position.takeAnchor(of: wanted)
+      // What is seen stays until the anchor comes, and does not jump from neighbour to neighbour.
+      if next.hasAnchor { clampAnchor() } else { (firstVisible, anchorOffset) = wanted.resolvedAnchor(in: elements) }
+    } else {
+      clampAnchor()
+      next.hasAnchor = false
+    }
+    awaited = next
+    wait(selection: next.hasSelection, anchor: next.hasAnchor)
+  }
+
+  /// Keeps the first visible element among those that there are.
+  private func clampAnchor() {
+    guard let path = firstVisible, !path.isElement(in: elementCounts) else { return }
+    firstVisible = IndexPath.clamped(section: path[0], item: path[1], to: elementCounts)
+    anchorOffset = 0
   }
 }

@@ -22,62 +22,90 @@ struct ListPosition: Codable, Equatable, Sendable {
   /// The elements around the anchor, nearest first, the one after before the one before.
   var neighbours: [ModelIdentifier] = []
 
+  /// A list that nobody has touched.
+  init() {}
+
+  /// Is scrolled as another position is.
+  mutating func takeAnchor(of other: ListPosition) {
+    (anchor, offset, neighbours) = (other.anchor, other.offset, other.neighbours)
+  }
+
   /// Describes the present position of a list.
-  @MainActor init(
-    selection: [IndexPath], firstVisible: IndexPath?, offset: Double, counts: [Int],
-    association: (any DataSourceModelAssociation)?
-  ) {
+  @MainActor init(selection: [IndexPath], firstVisible: IndexPath?, offset: Double, in elements: ListElements) {
     let element = { (path: IndexPath) -> Element? in
       guard path.count == 2 else { return nil }
-      return Element(identifier: association?.modelIdentifier(forElementAt: path), section: path[0], item: path[1])
+      return Element(identifier: elements.identifier(at: path), section: path[0], item: path[1])
     }
     selected = selection.compactMap(element)
     self.offset = offset
     anchor = firstVisible.flatMap(element)
-    if let association, let anchor, anchor.identifier != nil, counts.indices.contains(anchor.section) {
-      neighbours = Self.neighbours(of: anchor, counts: counts, association: association)
+    if let anchor, anchor.identifier != nil, elements.counts.indices.contains(anchor.section) {
+      neighbours = Self.neighbours(of: anchor, in: elements)
     }
   }
 
-  @MainActor private static func neighbours(
-    of anchor: Element, counts: [Int], association: any DataSourceModelAssociation
-  ) -> [ModelIdentifier] {
-    let ordinal = counts.prefix(anchor.section).reduce(0, +) + anchor.item
+  @MainActor private static func neighbours(of anchor: Element, in elements: ListElements) -> [ModelIdentifier] {
+    let ordinal = elements.counts.prefix(anchor.section).reduce(0, +) + anchor.item
     return (1...neighboursOnEachSide).flatMap { [ordinal + $0, ordinal - $0] }.compactMap {
-      IndexPath.element(at: $0, in: counts).flatMap(association.modelIdentifier)
+      IndexPath.element(at: $0, in: elements.counts).flatMap(elements.identifier)
     }
   }
 
-  /// Where the selected elements are now; those that are gone are left out.
-  @MainActor func resolvedSelection(counts: [Int], association: (any DataSourceModelAssociation)?) -> [IndexPath] {
+  /// Where the selected elements are now, each once; those that are gone are left out.
+  @MainActor func resolvedSelection(in elements: ListElements) -> [IndexPath] {
     var kept: Set<IndexPath> = []
-    let paths = selected.compactMap { Self.resolve($0, counts: counts, association: association) }
-    return paths.filter { kept.insert($0).inserted }
+    return selected.compactMap { elements.path(of: $0) }.filter { kept.insert($0).inserted }
   }
+
+  /// Whether every selected element is there.
+  @MainActor func hasWholeSelection(in elements: ListElements) -> Bool {
+    selected.allSatisfy { elements.path(of: $0) != nil }
+  }
+
+  /// Whether the first visible element is there; also when there was none.
+  @MainActor func hasAnchor(in elements: ListElements) -> Bool { anchor.map { elements.path(of: $0) != nil } ?? true }
 
   /// Where the first visible element is now, or its nearest surviving neighbour, or else the nearest row.
   ///
   /// - Returns: The index path, and the offset, which holds for the very element only.
-  @MainActor func resolvedAnchor(
-    counts: [Int], association: (any DataSourceModelAssociation)?
-  ) -> (path: IndexPath?, offset: Double) {
+  @MainActor func resolvedAnchor(in elements: ListElements) -> (path: IndexPath?, offset: Double) {
     guard let anchor else { return (nil, 0) }
-    if let path = Self.resolve(anchor, counts: counts, association: association) {
+    if let path = elements.path(of: anchor) {
       return (path, anchor.identifier == nil && path != IndexPath(indexes: [anchor.section, anchor.item]) ? 0 : offset)
     }
     for neighbour in neighbours {
-      let path = association?.indexPath(forElementWithModelIdentifier: neighbour)
-      if let path, path.isElement(in: counts) { return (path, 0) }
+      if let path = elements.path(of: neighbour) { return (path, 0) }
     }
-    return (IndexPath.clamped(section: anchor.section, item: anchor.item, to: counts), 0)
+    return (IndexPath.clamped(section: anchor.section, item: anchor.item, to: elements.counts), 0)
+  }
+}
+
+/// The elements of a list that are there, as its association knows them.
+@MainActor struct ListElements {
+  /// The list.
+  let list: ListController
+  /// How many elements there are in each section.
+  let counts: [Int]
+  /// Whether there will be no more: what is not there is gone.
+  var isComplete = true
+
+  /// Who stands at an index path; nil without an association.
+  func identifier(at path: IndexPath) -> ModelIdentifier? {
+    list.association?.modelIdentifier(forElementAt: path, in: list)
   }
 
-  @MainActor private static func resolve(
-    _ element: Element, counts: [Int], association: (any DataSourceModelAssociation)?
-  ) -> IndexPath? {
-    if let association, let identifier = element.identifier {
-      let path = association.indexPath(forElementWithModelIdentifier: identifier)
-      return path.flatMap { $0.isElement(in: counts) ? $0 : nil }
+  /// Where an element stands; nil if it is not there.
+  func path(of identifier: ModelIdentifier) -> IndexPath? {
+    list.association?.indexPath(forElementWithModelIdentifier: identifier, in: list)
+      .flatMap { $0.isElement(in: counts) ? $0 : nil }
+  }
+
+  /// Where an element stands; one that nobody can identify by its row, or the nearest row if there will be no more.
+  func path(of element: ListPosition.Element) -> IndexPath? {
+    if list.association != nil, let identifier = element.identifier { return path(of: identifier) }
+    guard isComplete else {
+      let path = IndexPath(indexes: [element.section, element.item])
+      return path.isElement(in: counts) ? path : nil
     }
     return IndexPath.clamped(section: element.section, item: element.item, to: counts)
   }

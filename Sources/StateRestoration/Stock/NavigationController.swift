@@ -5,7 +5,10 @@ public import Observation
 /// The order of the stack is its state. Where a controller can't be restored the stack ends below it; only controllers pushed
 /// onto those that came back without it, while the device was locked, go on top. The rest above is carried over. It
 /// comes back on top of the very controller that it stood on, never among or on top of newer ones; it stays stored while that
-/// one has another identifier. A controller that restoring died at is on top again, with the rest above it, when it is asked for.
+/// one has another identifier.
+///
+/// Controllers on one stack need different identifiers: where the user can come to the same screen twice, make one for each
+/// push with ``identifier(forPushing:)``. A controller that restoring died at is on top again, with the rest above it, when it is asked for.
 @Observable @MainActor open class NavigationController: ContainerController {
   /// The controllers from the bottom to the top.
   public private(set) var stack: [any RestorableController] = []
@@ -32,6 +35,27 @@ public import Observation
 
   /// The stack.
   override open var containedControllers: [any RestorableController] { stack }
+
+  /// An identifier that nothing on the stack has: the name itself, or the name with a number.
+  ///
+  /// For screens that can be on the stack more than once. The identifier says which push it was; what the screen shows
+  /// belongs into its ``RestorableController/restorationModelIdentifier``, which its factory finds in the coder.
+  ///
+  /// ```swift
+  /// stack.push(ItemScreen("Milk", identifier: stack.identifier(forPushing: "item")))
+  /// ```
+  public func identifier(forPushing name: RestorationIdentifier) -> RestorationIdentifier {
+    let taken = Set(restorationChildren.compactMap(\.restorationIdentifier))
+    guard taken.contains(name) else { return name }
+    // One of so many is free.
+    let numbered = (2...taken.count + 1).lazy.map { RestorationIdentifier("\(name.rawValue) \($0)") }
+    return numbered.first { !taken.contains($0) } ?? name
+  }
+
+  /// The top of the stack, and what is presented over it.
+  override open var visibleControllers: [any RestorableController] {
+    [top, presentedController].compactMap { $0 }
+  }
 
   /// Puts a controller on top.
   ///

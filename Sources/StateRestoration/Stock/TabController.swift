@@ -34,6 +34,11 @@ public import Observation
   /// The tabs.
   override open var containedControllers: [any RestorableController] { tabs }
 
+  /// The selected tab, and what is presented over it.
+  override open var visibleControllers: [any RestorableController] {
+    [selected, presentedController].compactMap { $0 }
+  }
+
   /// The selected tab; nil when there are none.
   public var selected: (any RestorableController)? { selectedIndex.map { tabs[$0] } }
 

@@ -2,7 +2,8 @@ public import Observation
 
 /// A window: its content, its place and size, and whether it is maximized, fills the screen or is minimized.
 ///
-/// Tell it the ``screens`` before restoring: a window that was on a screen which is gone comes back on one that is there.
+/// Tell it the ``screens`` before restoring, and whenever they change: a window that was on a screen which is gone is shown on
+/// one that is there, and is back where the user put it once its screen is.
 /// Mirror the toolkit's window with ``windowDidChange(to:frame:)`` or, where a program can't know its windows' places (Wayland),
 /// with ``windowDidChange(to:size:)``.
 @Observable @MainActor open class WindowController: ContainerController {
@@ -11,11 +12,33 @@ public import Observation
 
   /// The window's place and size while it is normal; nil until it has been shown, or where places can't be known.
   ///
-  /// In every other state it stays what it was: there the window goes when it is normal again.
-  public var frame: WindowFrame?
+  /// In every other state it stays what it was: there the window goes when it is normal again. What is preserved is the
+  /// place that it was given last; where that is on no screen, this is the one where the window is shown meanwhile.
+  public var frame: WindowFrame? {
+    get { shownFrame }
+    set {
+      guard newValue != shownFrame else { return }
+      (givenFrame, shownFrame) = (newValue, newValue)
+    }
+  }
 
   /// The window's size while it is normal; known also where ``frame`` is not.
-  public var size: WindowSize?
+  public var size: WindowSize? {
+    get { shownSize }
+    set {
+      guard newValue != shownSize else { return }
+      (givenSize, shownSize) = (newValue, newValue)
+    }
+  }
+
+  /// The place that the user or the program has given the window last.
+  private var givenFrame: WindowFrame?
+  /// That place, or where the window has to be shown instead.
+  private var shownFrame: WindowFrame?
+  /// The size that the user or the program has given the window last.
+  private var givenSize: WindowSize?
+  /// That size, or as much of it as fits a screen.
+  private var shownSize: WindowSize?
 
   /// How the window is shown.
   public var state = WindowState.normal {
@@ -26,7 +49,11 @@ public import Observation
   public private(set) var shownState = WindowState.normal
 
   /// The screens there are now; with none, frames are restored as they were.
-  @ObservationIgnored public var screens: [WindowFrame] = []
+  ///
+  /// Assign them whenever they change: a window that has lost its screen gets a ``frame`` on another one, and its own back.
+  @ObservationIgnored public var screens: [WindowFrame] = [] {
+    didSet { if screens != oldValue { show() } }
+  }
 
   /// Makes a window.
   ///
@@ -47,7 +74,14 @@ public import Observation
   /// The content, if there is one.
   override open var containedControllers: [any RestorableController] { content.map { [$0] } ?? [] }
 
+  /// Its children; none of a window that is minimized.
+  override open var visibleControllers: [any RestorableController] {
+    state == .minimized ? [] : super.visibleControllers
+  }
+
   /// Notes how the toolkit's window is shown, and its frame if that is the normal one.
+  ///
+  /// A frame other than ``frame`` is where the user has put the window.
   ///
   /// - Parameters:
   ///   - state: How it is shown now.
@@ -66,15 +100,33 @@ public import Observation
     if self.state != state { self.state = state }
     guard state == .normal, size.isUsable, self.size != size else { return }
     self.size = size
-    frame?.width = size.width
-    frame?.height = size.height
+    givenFrame?.take(size)
+    shownFrame?.take(size)
+  }
+
+  /// Notes where the desktop has shown the window by itself, which need not be the ``frame`` that it was asked for.
+  ///
+  /// That is no place that the user has given it: the next launch asks for the former one.
+  public func windowWasShown(at frame: WindowFrame) {
+    guard frame.isUsable else { return }
+    if givenFrame == nil { givenFrame = frame }
+    if givenSize == nil { givenSize = WindowSize(width: frame.width, height: frame.height) }
+    shownFrame = frame
+    shownSize = WindowSize(width: frame.width, height: frame.height)
+  }
+
+  /// Shows the window where it was put, as far as the screens allow.
+  private func show() {
+    if let givenFrame { shownFrame = givenFrame.visible(on: screens) }
+    shownSize = givenSize?.fitting(screens)
+    if let shownFrame { shownSize = WindowSize(width: shownFrame.width, height: shownFrame.height) }
   }
 
   /// Preserves state, frame and size.
   override open func encodeRestorableState(with coder: RestorationEncoder) {
     super.encodeRestorableState(with: coder)
-    coder.encode(frame, forKey: "window.frame")
-    coder.encode(size, forKey: "window.size")
+    coder.encode(givenFrame, forKey: "window.frame")
+    coder.encode(givenSize, forKey: "window.size")
     coder.encode(state.rawValue, forKey: "window.state")
     coder.encode(shownState.rawValue, forKey: "window.shownState")
   }
@@ -82,15 +134,15 @@ public import Observation
   /// Puts the window where it was, or where the user can reach it.
   override open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
     try super.decodeRestorableState(with: coder)
-    // Without screens nothing makes nonsense usable.
     if let stored = try coder.decodeIfPresent(WindowFrame?.self, forKey: "window.frame") ?? nil {
-      let visible = stored.visible(on: screens)
-      if visible.isUsable { frame = visible }
+      // Without screens nothing makes nonsense usable.
+      let usable = stored.isUsable ? stored : stored.visible(on: screens)
+      if usable.isUsable { givenFrame = usable }
     }
-    if let stored = try coder.decodeIfPresent(WindowSize?.self, forKey: "window.size") ?? nil {
-      size = stored.fitting(screens)
+    if let stored = try coder.decodeIfPresent(WindowSize?.self, forKey: "window.size") ?? nil, stored.isUsable {
+      givenSize = stored
     }
-    if let frame { size = WindowSize(width: frame.width, height: frame.height) }
+    show()
     // The earlier state first: setting a state that is shown makes it the one to come back in.
     for key in ["window.shownState", "window.state"] {
       if let name = try coder.decodeIfPresent(String.self, forKey: key), let stored = WindowState(rawValue: name) {

@@ -40,6 +40,9 @@ public struct WindowFrame: Hashable, Codable, Sendable {
       y: min(max(y, nearest.y), nearest.y + nearest.height - height), width: width, height: height)
   }
 
+  /// Changes the size, and leaves the place.
+  mutating func take(_ size: WindowSize) { (width, height) = (size.width, size.height) }
+
   /// Whether a window can have it.
   var isUsable: Bool {
     [x, y, width, height].allSatisfy(\.isFinite) && width > 0 && height > 0

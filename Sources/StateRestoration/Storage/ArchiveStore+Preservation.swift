@@ -10,16 +10,23 @@ extension ArchiveStore: PreservationStore {
 
   func take(waiting patience: Duration) throws(ProtectionError) {
     keepState()
-    do throws(ProtectionError) {
-      try open(waiting: patience)
-    } catch  where error.code == .inUse && error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
-      try open(waiting: max(patience, Self.handover))
-    }
+    try open(waiting: patience)
   }
 
   func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState {
-    // Who reads a state goes on from it: as its one writer.
-    try take(waiting: .zero)
+    // Who reads a state goes on from it: as its one writer. Where nothing is and nothing can be made, that is no failure.
+    do throws(ProtectionError) {
+      try take(waiting: .zero)
+    } catch  where error.code == .inUse && error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
+      try take(waiting: Self.handover)
+    } catch  where error.isScarceRoom {
+      do throws(ProtectionError) {
+        _ = try openNewest()
+      } catch let absence where absence.code == .notFound {
+        throw absence
+      }
+      throw error
+    }
     let opened =
       switch choice {
       case .newest: try openNewest()

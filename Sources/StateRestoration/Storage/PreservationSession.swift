@@ -17,6 +17,8 @@ struct PreservationSession: Sendable {
   }
 
   let store: any PreservationStore
+  /// Called before anything is written that the next launch may restore.
+  var willWrite: @Sendable () -> Void = {}
   var table: Table
   private(set) var base = Base.unknown
   /// What the next whole generation takes the place of.
@@ -87,6 +89,18 @@ struct PreservationSession: Sendable {
     return written?.kind == .whole
   }
 
+  /// Frees what can be read again.
+  ///
+  /// - Parameter readsAgain: Whether the archive itself can be: its keys survive locks. One whose keys don't has to be in
+  ///   memory, or what is edited after a lock could not be saved.
+  mutating func freeMemory(readsAgain: Bool) {
+    var source: RestorationArchive.Source?
+    if readsAgain, base == .opened, let continued, let state = try? store.open(.newest), state.generation == continued {
+      source = RestorationArchive.Source(byteCount: state.byteCount) { try state.read($0) }
+    }
+    table.writer.release(to: source)
+  }
+
   /// Makes the next save a whole generation.
   mutating func requireWhole() { continued = nil }
 
@@ -115,7 +129,7 @@ struct PreservationSession: Sendable {
   var editedKeys: Set<CaptureBatch.Key> {
     guard base == .locked else { return [] }
     // Values that can't be encoded can't be compared.
-    return Set(ownRecords.filter { !table.isFirst($0.value) }.keys).union(table.unencoded)
+    return Set(ownRecords.filter { !table.isFirst($0.value) }.keys).union(table.unencoded.keys)
   }
 
   // MARK: - Saving
@@ -149,8 +163,7 @@ struct PreservationSession: Sendable {
 
   /// Brings the table up to date with a capture that is not saved yet; findings are the next save's.
   mutating func take(_ batch: CaptureBatch) {
-    guard let findings = try? table.commit(batch) else { return table.letGoOfAll() }
-    table.owedFindings += findings.filter { !table.owedFindings.contains($0) }
+    guard (try? table.commit(batch)) != nil else { return table.letGoOfAll() }
     announced.formUnion(batch.announced)
   }
 
@@ -162,27 +175,23 @@ struct PreservationSession: Sendable {
       // Nobody has looked at these objects before: they are met by this save.
       if base == .locked { batch.isMeeting = true }
     }
-    let findings: [PreservationFinding]
     do {
-      findings = try table.commit(batch)
+      try table.commit(batch)
     } catch {
       table.letGoOfAll()
       throw error
     }
-    // A save that can't tell leaves its findings to the next one.
-    if base == .locked, overlay == nil, table.writer.nodeCount == 0 {
-      table.owedFindings += findings.filter { !table.owedFindings.contains($0) }
-      return saved(nil, findings, isWaiting: true)
-    }
-    let owed = table.owedFindings.filter { !findings.contains($0) }
+    if base == .locked, overlay == nil, table.writer.nodeCount == 0 { return saved(nil, [], isWaiting: true) }
+    let findings = table.standingFindings
     let written: Written?
     do {
       written = try write(context: context, loader: loader)
     } catch {
       announced.formUnion(batch.announced)
+      if let finding = nothingLost(by: error) { return saved(nil, findings + table.owedFindings + [finding]) }
       throw error
     }
-    let result = saved(written, findings + owed)
+    let result = saved(written, findings + table.owedFindings)
     table.save &+= 1
     table.changed = []
     announced = []
@@ -194,8 +203,16 @@ struct PreservationSession: Sendable {
     Saved(
       written: written, changedKeys: written == nil ? [] : table.changed.subtracting([CaptureBatch.application]),
       announcedBefore: announced,
-      carriedOverNodes: isWaiting ? 0 : table.unheldCount, findings: findings, unencoded: table.unencoded,
+      carriedOverNodes: isWaiting ? 0 : table.unheldCount, findings: findings, unencoded: Set(table.unencoded.keys),
       unplaced: Set(table.unplaced.keys), edited: table.changed.filter { table.isEdited($0) }, isWaiting: isWaiting)
+  }
+
+  /// Why a save had no room, if nothing is lost by that: nothing was there at the launch, and nothing was edited since.
+  private func nothingLost(by error: any Error) -> PreservationFinding? {
+    guard let error = error as? ProtectionError, error.isScarceRoom, base == .empty, continued == nil,
+      table.unencoded.isEmpty, !table.holders.values.contains(where: table.isEdited)
+    else { return nil }
+    return .failure("Nothing is preserved yet. \(error.message)")
   }
 
   /// Finds out what a save would meet on disk, when nobody has restored in this run.
@@ -240,6 +257,7 @@ struct PreservationSession: Sendable {
       return nil
     }
     if isCapture { try table.markUnheld() }
+    willWrite()
     let newest = table.writer.context.timeSaved
     table.writer.context = context
     // While the clock is behind the newest time seen, that is the time: what is saved now must not look old once it is right.

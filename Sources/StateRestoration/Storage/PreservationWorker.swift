@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 /// An actor for the state that saving and loading share, off the main actor.
 ///
@@ -7,6 +8,8 @@ internal import Dispatch
 actor PreservationWorker<State> {
   private let executor: QueueExecutor
   private var state: State
+  /// What nobody needs before something else is asked for.
+  private let later = Mutex<[@Sendable (inout State) -> Void]>([])
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -15,21 +18,51 @@ actor PreservationWorker<State> {
     self.state = state
   }
 
-  /// Runs a body with the state, after everything that was asked for before.
-  func run<Value: Sendable, Failure: Error>(
+  /// Runs a body with the state, after everything that was asked for before; in a synchronous call the main thread waits.
+  @MainActor func run<Value: Sendable, Failure: Error>(
     _ body: @Sendable (inout State) throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    try body(&state)
+  ) async throws(Failure) -> Value {
+    guard Synchronous.isOn else { return try await runHere(body) }
+    return try runNow { (state) in Result { () throws(Failure) in try body(&state) } }.get()
   }
 
-  /// Runs a body after everything that was asked for before, and blocks until then: for the end of the process.
+  private func runHere<Value: Sendable, Failure: Error>(
+    _ body: @Sendable (inout State) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    catchUp()
+    return try body(&state)
+  }
+
+  /// Runs a body after everything that was asked for before, and blocks until its end.
   nonisolated func runNow<Value: Sendable>(_ body: @Sendable (inout State) -> Value) -> Value {
-    executor.queue.sync { assumeIsolated { body(&$0.state) } }
+    // What was put off runs where it always does, and not on the thread that waits.
+    if later.withLock({ !$0.isEmpty }) { executor.queue.async { self.assumeIsolated { $0.catchUp() } } }
+    return executor.queue.sync { assumeIsolated { body(&$0.state) } }
   }
 
   /// Runs a body after everything that was asked for before, and does not wait for it.
   nonisolated func post(_ body: @escaping @Sendable (inout State) -> Void) {
-    executor.queue.async { self.assumeIsolated { body(&$0.state) } }
+    executor.queue.async {
+      self.assumeIsolated {
+        $0.catchUp()
+        body(&$0.state)
+      }
+    }
+  }
+
+  /// Runs a body before whatever is asked for next: a launch does not do what only a save needs.
+  ///
+  /// Only while nothing that was asked for before waits: that would come after it.
+  nonisolated func postpone(_ body: @escaping @Sendable (inout State) -> Void) {
+    later.withLock { $0.append(body) }
+  }
+
+  private func catchUp() {
+    let bodies = later.withLock { bodies in
+      defer { bodies = [] }
+      return bodies
+    }
+    for body in bodies { body(&state) }
   }
 }
 

@@ -132,15 +132,15 @@ private struct CompletingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
 
 extension RestorationDecoder {
   /// Reads a value; keys that are missing in it are taken from the one that the object has at launch.
-  func read<Value: Codable>(_ type: Value.Type, forKey key: String, at launch: Value?) throws(RestorationError)
-    -> Value?
-  {
+  func read<Value: Codable>(
+    _ type: Value.Type, forKey key: String, at launch: @autoclosure () -> Value?
+  ) throws(RestorationError) -> Value? {
     defer { if namesUnknownFields { noteUnknownFields(of: type, forKey: key) } }
     do throws(RestorationError) {
       return try read(type, forKey: key)
     } catch {
       guard let missing = LaunchValue.missingKey(in: error) else { throw error }
-      if let launch,
+      if let launch = launch(),
         let value = try? LaunchValue.completing(from: launch, { try read(CompletedValue<Value>.self, forKey: key) })
       {
         return value.value

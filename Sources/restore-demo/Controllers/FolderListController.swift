@@ -27,12 +27,12 @@ import StateRestoration
 
   override func open(row: Int) { onOpen(shelf.library.folders[row].place) }
 
-  func modelIdentifier(forElementAt indexPath: IndexPath) -> ModelIdentifier? {
+  func modelIdentifier(forElementAt indexPath: IndexPath, in list: ListController) -> ModelIdentifier? {
     let folders = shelf.library.folders
     return folders.indices.contains(indexPath[1]) ? ModelIdentifier("folder:" + folders[indexPath[1]].place) : nil
   }
 
-  func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
+  func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier, in list: ListController) -> IndexPath? {
     shelf.library.folders.firstIndex { ModelIdentifier("folder:" + $0.place) == identifier }
       .map { IndexPath(indexes: [0, $0]) }
   }

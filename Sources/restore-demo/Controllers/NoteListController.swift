@@ -39,12 +39,12 @@ import StateRestoration
 
   override func open(row: Int) { onOpen(notes[row]) }
 
-  func modelIdentifier(forElementAt indexPath: IndexPath) -> ModelIdentifier? {
+  func modelIdentifier(forElementAt indexPath: IndexPath, in list: ListController) -> ModelIdentifier? {
     let notes = notes
     return notes.indices.contains(indexPath[1]) ? notes[indexPath[1]].identity.modelIdentifier : nil
   }
 
-  func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
+  func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier, in list: ListController) -> IndexPath? {
     NoteIdentity(identifier)?.index(in: notes).map { IndexPath(indexes: [0, $0]) }
   }
 }

@@ -59,11 +59,11 @@ import StateRestoration
     return true
   }
 
-  func modelIdentifier(forElementAt indexPath: IndexPath) -> ModelIdentifier? {
+  func modelIdentifier(forElementAt indexPath: IndexPath, in list: ListController) -> ModelIdentifier? {
     results.indices.contains(indexPath[1]) ? results[indexPath[1]].identity.modelIdentifier : nil
   }
 
-  func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
+  func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier, in list: ListController) -> IndexPath? {
     NoteIdentity(identifier)?.index(in: results).map { IndexPath(indexes: [0, $0]) }
   }
 

@@ -10,8 +10,10 @@ import StateRestoration
   let shelf: NoteShelf
   let coordinator: RestorationCoordinator
   let application: RestorableApplication
-  /// Whether another instance uses the same state, so that this one preserves nothing.
-  let isSecond: Bool
+  /// The instance that uses the same state, so that this one preserves nothing; nil when this is the first.
+  private let first: String?
+  /// Whether another instance uses the same state.
+  var isSecond: Bool { first != nil }
 
   /// Called when the screen may have changed.
   var onChange: @MainActor () -> Void = {}
@@ -58,7 +60,7 @@ import StateRestoration
     let made = try Self.makeCoordinator(device: device, root: root, configuration: configuration)
     coordinator = made.coordinator
     restoration = made.restoration
-    isSecond = made.isSecond
+    first = made.first
     application = try RestorableApplication(device: device, coordinator: coordinator, delegate: restoration)
     restoration.register(with: coordinator.registry)
     relay.application = self
@@ -68,19 +70,21 @@ import StateRestoration
   /// Takes the state, or none of it when another instance has it: in a session of its own.
   private static func makeCoordinator(
     device: ProtectedDevice, root: RootController, configuration: RestorationConfiguration
-  ) throws -> (coordinator: RestorationCoordinator, restoration: DemoRestoration, isSecond: Bool) {
+  ) throws -> (coordinator: RestorationCoordinator, restoration: DemoRestoration, first: String?) {
+    let owner: String
     let first = DemoRestoration(root: root, preserves: true)
     do {
       let coordinator = try RestorationCoordinator(device: device, delegate: first, configuration: configuration)
-      return (coordinator, first, false)
+      return (coordinator, first, nil)
     } catch {
       guard error.code == .inUse else { throw error }
+      owner = "another restore-demo" + (error.processIdentifier.map { " (\($0))" } ?? "")
     }
     let second = DemoRestoration(root: root, preserves: false)
     let session = SceneSession.ID(rawValue: "instance-\(ProcessInfo.processInfo.processIdentifier)")
     let coordinator = try RestorationCoordinator(
       device: device, delegate: second, configuration: configuration, session: session)
-    return (coordinator, second, true)
+    return (coordinator, second, owner)
   }
 
   /// Launches: restores the state, or asks for the passcode.
@@ -88,7 +92,7 @@ import StateRestoration
     if isLocked { lockScreen = LockScreen() }
     try await application.launch()
     coordinator.preservesAutomatically = .onChange(coalescedOver: Self.interval)
-    if isSecond { say("another restore-demo uses this state: this one begins anew and preserves nothing") }
+    if let first { say("\(first) uses this state: this one preserves nothing") }
     onChange()
   }
 
@@ -233,8 +237,8 @@ import StateRestoration
 
   /// Does what a row of Settings asks for.
   func perform(_ action: SettingsController.Action) {
-    if isSecond, action != .lock {
-      return say("another restore-demo uses this state: change the passcode there, or when it has ended")
+    if let first, action != .lock {
+      return say("\(first) uses this state: change the passcode there")
     }
     switch action {
     case .setPasscode: dialog = PasscodeDialog(.set)

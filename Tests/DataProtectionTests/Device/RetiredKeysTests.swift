@@ -88,7 +88,7 @@ import Testing
     #expect(try !hasRetiredKeys(again))
   }
 
-  @Test(arguments: [0, 20, 200])
+  @Test(arguments: [0, 20, 100])
   func `a damaged newest generation keeps the key of the one that stands in for it`(_ offset: Int) async throws {
     do {
       let archives = try await world.open().archives(for: slot)

@@ -19,8 +19,7 @@ import Testing
         let sealed = try rig.seal(
           text,
           SealedFields(
-            kind: .archive, protection: protection, identity: identity, generation: 1,
-            identifier: [UInt8](repeating: 2, count: 16)))
+            kind: .archive, protection: protection, identity: identity, generation: 1))
         let (message, next) = try sealed.frames.seal(text, number: 1, previous: sealed.commitment)
         let bytes = [UInt8](sealed.bytes)
         func open() throws(ProtectionError) {

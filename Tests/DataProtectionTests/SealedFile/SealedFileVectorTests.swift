@@ -9,7 +9,7 @@ import Testing
 struct SealedFileVectorTests {
   struct Vector: Decodable, Sendable, CustomTestStringConvertible {
     var name, protection, keybag, classKeyIdentifier, classKey, noneKey, nameKey, application, scene, slot: String
-    var identity, archive, random, kek, plaintext, header, commitment, file: String
+    var identity, random, fileKey, plaintext, header, commitment, file: String
     var generation: UInt64
     var flags: UInt16
 
@@ -22,12 +22,11 @@ struct SealedFileVectorTests {
       SealedFields(
         kind: kind, protection: protectionClass, identity: [UInt8](hex: identity), generation: generation,
         flags: .init(rawValue: flags),
-        messageByteCount: bytes.count - SealedFileHeader.byteCount(for: protectionClass),
-        identifier: [UInt8](hex: archive))
+        messageByteCount: bytes.count - SealedFileHeader.byteCount(for: protectionClass))
     }
     var keys: FixedClassKeys {
       FixedClassKeys(
-        keybag: [UInt8](hex: keybag), identifier: [UInt8](hex: classKeyIdentifier),
+        identifier: [UInt8](hex: classKeyIdentifier),
         classKeys: [ProtectionClass.none: [UInt8](hex: noneKey)].merging(
           [protectionClass: [UInt8](hex: classKey)], uniquingKeysWith: { $1 }))
     }

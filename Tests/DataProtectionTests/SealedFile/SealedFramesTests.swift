@@ -53,7 +53,7 @@ struct SealedFramesTests {
     #expect(code(reader.frames, first.message, 2, first.commitment) == .corrupt)
     #expect(code(other.frames, first.message, 1, base) == .corrupt)
     // Nor is the base a frame.
-    let message = Array([UInt8](writer.bytes).dropFirst(152))
+    let message = Array([UInt8](writer.bytes).dropFirst(80))
     #expect(code(reader.frames, message, 1, base) == .corrupt)
   }
 

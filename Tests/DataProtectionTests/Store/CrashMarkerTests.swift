@@ -1,10 +1,14 @@
 import FaultyFileSystem
 import FileSystem
 import Foundation
+import Synchronization
 import TestTraits
 import Testing
 
 @testable import DataProtection
+
+/// Whether another process waits for this one to let a file go.
+private let isWaitedFor = Atomic(false)
 
 /// What the next run learns of an attempt at restoring.
 @Suite(.tags(.threads)) struct CrashMarkerTests {
@@ -131,6 +135,27 @@ import Testing
     #expect(calls.count <= 24, "\(calls)")
   }
 
+  @Test func `an attempt that ends soon syncs nothing, and one that lasts has its end synced too`() throws {
+    try saved()
+    let disk = CountingFileSystem(memory, isPostponing: true)
+    func attempt() throws -> RestorationAttempt {
+      let store = try rig.archives(disk)
+      return try store.beginAttempt(at: try store.openNewest())
+    }
+    try attempt().end()
+    disk.runPostponed()
+    #expect(disk.counts.syncs == 0)
+    let long = try attempt()
+    disk.runPostponed()
+    #expect(disk.counts.syncs == 1)
+    long.end()
+    #expect(disk.counts.syncs == 2)
+    // A death that is forgotten is forgotten on the disk.
+    try attempt().note(node: 1)
+    try attempt().end()
+    #expect(disk.counts.syncs == 3)
+  }
+
   @Test func `on a real disk each run learns how the one before has ended`() throws {
     let path = NSTemporaryDirectory() + "marker-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
@@ -154,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `a marker that is cut short during an attempt ends nothing`() async throws {
+  @Test func `a marker that another process cuts short during an attempt ends nothing`() async throws {
     await #expect(processExitsWith: .success) {
       let path = NSTemporaryDirectory() + "marker-\(UUID().uuidString)"
       defer { try? FileManager.default.removeItem(atPath: path) }
@@ -168,11 +193,44 @@ import Testing
       let attempt = try archives.beginAttempt(at: opened)
       let names = try FileManager.default.contentsOfDirectory(atPath: path + "/archives")
       let slot = try #require(names.first { $0.count == 32 })
-      let marker = path + "/archives/\(slot)/marker"
-      guard unsafe truncate(marker, 0) == 0 else { exit(3) }
-      attempt.note(node: 1)
+      // The kernel tells who keeps others waiting.
+      isWaitedFor.store(false, ordering: .relaxed)
+      _ = signal(SIGURG) { _ in isWaitedFor.store(true, ordering: .relaxed) }
+      let other = Process()
+      other.executableURL = URL(fileURLWithPath: "/bin/sh")
+      other.arguments = ["-c", ": > \"$1\"", "sh", path + "/archives/\(slot)/marker"]
+      try other.run()
+      while other.isRunning, !isWaitedFor.load(ordering: .relaxed) { await Task.yield() }
+      for node: UInt32 in 0..<100 { attempt.note(node: node) }
       attempt.end()
+      other.waitUntilExit()
       try #require(archives.openNewest().readAll() == StoreScenario.first)
+    }
+  }
+
+  @Test func `on a real disk a note is no call until the attempt ends`() throws {
+    let path = NSTemporaryDirectory() + "marker-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let disk = CountingFileSystem(LinuxFileSystem())
+    let root = OwnedDescriptor(disk, try disk.openDirectory(atPath: path))
+    guard try disk.volumeKind(of: root.descriptor) == .overwriting else { return }
+    let store = try StoreDirectory(disk, in: root, keys: rig.keys, sealer: rig.sealing)
+      .archives(for: rig.slot, protection: rig.protection)
+    try store.publish(StoreScenario.first)
+    let opened = try store.openNewest()
+    for mappings in 1...3 {
+      // The second and third begin while the one before goes on.
+      let attempt = try store.beginAttempt(at: opened)
+      let before = disk.counts[.write]
+      for node: UInt32 in 0..<100 { attempt.note(node: node) }
+      #expect(disk.counts[.write] == before && disk.counts.mappings == mappings)
+      if mappings == 3 {
+        attempt.end()
+        attempt.note(node: 1)
+        #expect(disk.counts[.write] == before + 1)
+      }
     }
   }
 

@@ -34,9 +34,8 @@ import Testing
     let first = try operations { try store.append(Data("x".utf8), to: newest) }
     #expect(first.count { $0 == .synchronize } == 3 && first.count { $0 == .synchronizeData } == 1)
     let second = try operations { try store.append(Data("y".utf8), to: newest) }
-    // The slot, its lock and the file before; the slot and its lock once more before it is acknowledged.
-    let look: [FileSystemError.Operation] = [.statusOfPath, .statusOfName]
-    #expect(second == look + [.statusOfName, .write, .synchronizeData] + look)
+    // The slot and the file before; the slot once more before it is acknowledged.
+    #expect(second == [.statusOfPath, .statusOfName, .write, .synchronizeData, .statusOfPath])
   }
 
   @Test func `a forged length in the newest file has nothing read behind what was saved`() throws {
@@ -57,7 +56,7 @@ import Testing
     var newest = try store.publish(Data(count: 400_000)).generation
     var count = 0
     while try store.append(Data(count: 1), to: newest) != nil { count += 1 }
-    #expect(count == FrameScan.limit)
+    #expect(count == FrameRoom.limit)
     newest = try store.publish(Data(count: 400_000)).generation
     count = 0
     while try store.append(Data(count: 10_000), to: newest) != nil { count += 1 }

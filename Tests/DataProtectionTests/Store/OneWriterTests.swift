@@ -194,10 +194,10 @@ import Musl
     }
   }
 
-  @Test func `a writer whose lock file was removed saves nothing over another one`() throws {
+  @Test func `a writer whose slot was moved away saves nothing over another one's`() throws {
     let holder = try rig.archives(memory)
     let newest = try holder.publish(first).generation
-    memory.remove(atPath: rig.path() + "/lock")
+    memory.move(fromPath: rig.path(), toPath: "/moved")
     let second = try rig.archives(memory)
     try second.open()
     let calls: [() throws -> Void] = [
@@ -245,7 +245,7 @@ import Musl
     try first.open()
     let own = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.filter {
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-      return target?.hasPrefix(path) == true && target?.hasSuffix("/lock") == true
+      return target?.hasPrefix(path + "/archives/") == true
     }
     let copies = own.map { dup($0) }
     defer { for copy in copies { close(copy) } }

@@ -110,7 +110,7 @@ import Testing
     for text in ["g-0", "g-01", "g-+1", "g-", "g-18446744073709551616", "p-x", "G-1", "ledger ", "g-1.pending"] {
       #expect(SlotFile(text) == nil, "\(text)")
     }
-    for file in [SlotFile.generation(1), .generation(.max), .pending(7), .ledger, .newLedger, .lock, .marker] {
+    for file in [SlotFile.generation(1), .generation(.max), .pending(7), .ledger, .newLedger, .marker] {
       #expect(SlotFile(file.text) == file)
     }
     #expect(SlotName(String(repeating: "0A", count: 16)) == nil)

@@ -82,8 +82,8 @@ struct StoreVectorTests {
     #expect(
       dumps == [archive.file, vector.frameBytes, vector.ledger, vector.slots, vector.marker].map { [UInt8](hex: $0) })
     for value in [
-      archive.classKey, archive.nameKey, archive.identity, archive.kek, archive.commitment, archive.keybag,
-      archive.classKeyIdentifier, archive.archive, vector.salt, vector.commitment, vector.ledgerKey, vector.markerKey,
+      archive.classKey, archive.nameKey, archive.identity, archive.fileKey, archive.commitment, archive.keybag,
+      archive.classKeyIdentifier, vector.salt, vector.commitment, vector.ledgerKey, vector.markerKey,
       vector.epoch, vector.boot, String(decoding: [UInt8](hex: vector.frame), as: UTF8.self),
     ] {
       #expect(page.contains("`\(value)`"))
@@ -106,6 +106,7 @@ struct StoreVectorTests {
 
 /// Keys that a test laid down.
 private struct VectorKeys: StoreKeys {
+  func isOnDisk() -> Bool { true }
   var keybagIdentifier: KeybagIdentifier
   var keybagRevision: UInt64
   var bootIdentifier: [UInt8]

@@ -161,7 +161,7 @@ import Testing
       let memory = MemoryFileSystem()
       try rig.archives(memory).publish(Data("one".utf8))
       let faulty = FaultyFileSystem(memory)
-      if isFull { faulty.fail(from: 1, [.write, .allocate, .openTemporary], .error(.noSpace)) }
+      if isFull { faulty.fail(from: 1, [.write, .allocate], .error(.noSpace)) }
       try rig.archives(faulty).deleteAll()
       faulty.heal()
       #expect(try rig.observe(memory) == .nothing)

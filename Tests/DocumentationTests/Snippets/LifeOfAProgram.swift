@@ -1,3 +1,4 @@
+import Foundation
 import Observation
 import StateRestoration
 
@@ -27,6 +28,50 @@ struct LifeOfAProgramSnippets {
     driver.start(driving: application.lifecycle)
     await show()
     try await application.lifecycle.terminate()
+  }
+  // snippet end
+
+  // snippet: LifeSession
+  final class Reader: RestorationSessionDelegate {
+    var sortsByDate = false
+
+    func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { coder.context.versionTag == "2" }
+
+    func willEncodeRestorableState(with coder: RestorationEncoder) { coder.encode(sortsByDate, forKey: "sort") }
+    func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      sortsByDate = try coder.decodeIfPresent(Bool.self, forKey: "sort") ?? false
+    }
+
+    func didEnterBackground() { print("nobody sees it now") }
+    func makeSnapshot() -> Data? { Data("a picture".utf8) }
+    func sessionDidEnd(by signal: LifecycleSignal?) { print("the terminal is the user's again") }
+  }
+
+  @MainActor func run(_ draft: StoredValue<String>, _ reader: Reader) async throws {
+    try await RestorationSession.run(at: .applicationState("com.example.reader"), root: draft, delegate: reader) {
+      session in
+      let files = try session.device.files(in: "notes")
+      session.application?.manage(try files.open("today"))
+    }
+  }
+  // snippet end
+
+  // snippet: LifeObservers
+  final class Downloads {
+    private var observation: LifecycleObservation?
+
+    @MainActor func follow(_ lifecycle: Lifecycle) {
+      observation = lifecycle.observeCallbacks { [weak self] callback in
+        switch callback {
+        case .willResignActive: await self?.saveList()
+        case .didReceive(let notification) where notification.kind == .locale: self?.formatAgain()
+        default: break
+        }
+      }
+    }
+
+    func saveList() async {}
+    func formatAgain() {}
   }
   // snippet end
 

@@ -1,3 +1,4 @@
+import Foundation
 import Observation
 import StateRestoration
 
@@ -8,6 +9,27 @@ struct LockedDevicesSnippets {
     var restorableState = ""
 
     func merged(stored: String, pending: String) -> String { stored + "\n" + pending }
+  }
+  // snippet end
+
+  // snippet: AwaitLate
+  @MainActor func unlock(_ device: ProtectedDevice, _ application: RestorableApplication) async throws {
+    try await device.unlock(passcode: Passcode("1234"))
+    if let report = await application.finishLateRestoration() { print(report) }
+  }
+  // snippet end
+
+  // snippet: ManagedHandle
+  @MainActor func openDiary(
+    _ device: ProtectedDevice, _ application: RestorableApplication
+  ) throws -> ProtectedFileHandle {
+    let diary = try device.files(in: "diary")
+    try diary.append(Data("Dear diary, ".utf8), to: "today")
+    let handle = try diary.open("today")
+    application.manage(handle)
+    try handle.append(Data("hello.".utf8))
+    try handle.write(Data("D".utf8), at: 0)
+    return handle
   }
   // snippet end
 

@@ -18,11 +18,5 @@ enum MainLoopSnippets {
       _ = RunLoop.main.run(mode: .default, before: .now)
     }
   }
-
-  // A C main loop (GTK): its idle or timeout callback, which C calls on the main thread, does the same.
-  static let onIdle: @convention(c) () -> Int32 = {
-    _ = RunLoop.main.run(mode: .default, before: .now)
-    return 1  // to be called again
-  }
   // snippet end
 }

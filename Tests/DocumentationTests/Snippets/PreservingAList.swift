@@ -11,11 +11,11 @@ struct PreservingAListSnippets {
   final class Notes: DataSourceModelAssociation {
     var notes: [Note] = []
 
-    func modelIdentifier(forElementAt indexPath: IndexPath) -> ModelIdentifier? {
+    func modelIdentifier(forElementAt indexPath: IndexPath, in list: ListController) -> ModelIdentifier? {
       notes.indices.contains(indexPath[1]) ? ModelIdentifier(notes[indexPath[1]].key) : nil
     }
 
-    func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
+    func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier, in list: ListController) -> IndexPath? {
       notes.firstIndex { $0.key == identifier.rawValue }.map { [0, $0] }
     }
   }
@@ -26,6 +26,18 @@ struct PreservingAListSnippets {
     list.association = source
     source.notes = try await loading()
     list.dataSourceDidLoad(elementCounts: [source.notes.count])
+  }
+  // snippet end
+
+  // snippet: Pages
+  @MainActor func showPages(
+    _ source: Notes, in list: ListController, loading: (Int) async throws -> [Note]
+  ) async throws {
+    repeat {
+      let page = try await loading(source.notes.count)
+      source.notes += page
+      list.dataSourceDidLoad(elementCounts: [source.notes.count], isComplete: page.isEmpty)
+    } while list.isAwaitingData  // the others when the user scrolls
   }
   // snippet end
 

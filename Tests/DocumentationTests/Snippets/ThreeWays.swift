@@ -3,7 +3,7 @@ import StateRestoration
 
 struct ThreeWaysSnippets {
   // snippet: ThreeWays
-  // 1. Marked properties.
+  // 1. Marked properties. In an @Observable class: @ObservationIgnored @Restored("query") var query = ""
   final class SearchController: RestorableController {
     let restorationIdentifier: RestorationIdentifier? = "search"
     @Restored("query") var query = ""

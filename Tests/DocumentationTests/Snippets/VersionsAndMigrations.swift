@@ -73,6 +73,9 @@ struct VersionsAndMigrationsSnippets {
     registry.register(EditorController.self, as: "editor", formerly: ["text editor"])
     registry.register(SearchPanel.self, formerly: ["FindPanel"])
     // snippet end
+    // snippet: Retire
+    registry.retire("attachment")
+    // snippet end
   }
 
   // snippet: StoredVersion

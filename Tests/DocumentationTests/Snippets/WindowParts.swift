@@ -10,29 +10,55 @@ import Testing
 
   // snippet: WindowParts
   final class Program: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
-    var pages: [SceneSession.ID: Page] = [:]
-
     var rootController: (any RestorableController)? { nil }
 
     func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
     func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
-
-    func makeRoot(for session: SceneSession) -> (any RestorableController)? {
-      pages[session.id] = Page(session.id)
-      return pages[session.id]
-    }
   }
 
   @MainActor func launch(
     _ program: Program, on device: ProtectedDevice
-  ) async throws -> (SceneSessions, RestorableApplication) {
-    let scenes = try SceneSessions(device: device, delegate: program, registry: registry)
-    let application = try RestorableApplication(device: device, scenes: scenes, delegate: program)
+  ) async throws -> (RestoredWindows<Page>, RestorableApplication) {
+    let windows = try RestoredWindows(device: device, delegate: program, registry: registry) { Page($0.id) }
+    let application = try RestorableApplication(device: device, windows: windows, delegate: program)
     try await application.launch()  // restores the windows that were open, if the device is unlocked
-    for session in scenes.sessions where session.isOpen {
-      try scenes.coordinator(for: session.id).preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
+    return (windows, application)
+  }
+  // snippet end
+
+  // snippet: RecentlyClosed
+  @MainActor func drawMenu(of windows: RestoredWindows<Page>) {
+    for session in windows.recentlyClosed { print("Reopen “\(session.title)”") }
+  }
+  // snippet end
+
+  // snippet: Quitting
+  @MainActor func quit(_ windows: RestoredWindows<Page>, closeAll: () async throws -> Void) async throws {
+    windows.announceEnd()
+    try await closeAll()  // the toolkit closes each window, and each calls windows.close
+  }
+  // snippet end
+
+  // snippet: AlreadyRunning
+  @MainActor func runOnce(_ main: @MainActor (RestoredWindows<Page>) async throws -> Void) async throws {
+    do {
+      try await RestorationSession.run(
+        at: .applicationState("com.example.pages"), windows: { Page($0.id) }, main)
+    } catch let error as ProtectionError where error.code == .inUse {
+      guard let process = error.processIdentifier else { throw error }
+      kill(process, SIGUSR1)  // the first process brings its window to the front
     }
-    return (scenes, application)
+  }
+  // snippet end
+
+  // snippet: SeveralInstances
+  @MainActor func runAgain(_ main: @MainActor (RestoredWindows<Page>) async throws -> Void) async throws {
+    try await RestorationSession.run(
+      at: .applicationState("com.example.pages"), windows: { Page($0.id) }, instances: .several
+    ) { windows in
+      if windows.roots.isEmpty { try await windows.openNew() }
+      try await main(windows)
+    }
   }
   // snippet end
 
@@ -65,11 +91,11 @@ import Testing
       try await windows.open("second").text.value = "two"
     }
     let program = Program()
-    let (scenes, application) = try await launch(
+    let (windows, application) = try await launch(
       program, on: try await ProtectedDevice.open(at: .directory(folder.path)))
-    #expect(program.pages.mapValues(\.text.value) == ["first": "one", "second": "two"])
-    program.pages["first"]?.text.value = "last"
+    #expect(windows.roots.map(\.text.value) == ["two", "one"])
+    windows["first"]?.text.value = "last"
     try await application.lifecycle.terminate()
-    #expect(try await scenes.preserveAll().count == 2)
+    #expect(try await windows.preserve().count == 2)
   }
 }

@@ -60,38 +60,54 @@ def label(purpose):
 CLASSES = {"complete": 1, "completeUnlessOpen": 2, "completeUntilFirstUserAuthentication": 3, "none": 4}
 
 
+def hpke(private, peer, info, psk, psk_id, context):
+    """RFC 9180: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, export only, mode PSK; the sender's side."""
+    kem, suite = b"KEM\x00\x20", b"HPKE\x00\x20\x00\x01\xff\xff"
+
+    def labeled_extract(suite, salt, name, ikm):
+        return extract(salt, b"HPKE-v1" + suite + name + ikm)
+
+    def labeled_expand(suite, prk, name, info, length=32):
+        return expand(prk, struct.pack(">H", length) + b"HPKE-v1" + suite + name + info, length)
+
+    enc = public(private)
+    shared = labeled_expand(
+        kem, labeled_extract(kem, b"", b"eae_prk", agree(private, peer)), b"shared_secret", enc + peer)
+    schedule = (b"\x01" + labeled_extract(suite, b"", b"psk_id_hash", psk_id)
+                + labeled_extract(suite, b"", b"info_hash", info))
+    exporter = labeled_expand(suite, labeled_extract(suite, shared, b"secret", psk), b"exp", schedule)
+    return labeled_expand(suite, exporter, b"sec", context)
+
+
 def sealed_file(name, magic, protection, plaintext):
     one_way = protection == "completeUnlessOpen"
-    keybag, class_id, archive = (pseudorandom(f"{name} {part}", 16) for part in ("keybag", "class id", "archive"))
-    class_key, none_key, file_key, ephemeral = (
-        pseudorandom(f"{name} {part}", 32) for part in ("class key", "none key", "file key", "ephemeral"))
+    keybag, class_id = (pseudorandom(f"{name} {part}", 16) for part in ("keybag", "class id"))
+    class_key, none_key, ephemeral = (
+        pseudorandom(f"{name} {part}", 32) for part in ("class key", "none key", "ephemeral"))
     name_key, salt = pseudorandom(f"{name} name key", 32), pseudorandom(f"{name} salt", 24)
     parts = [b"com.example.notes", b"scene-1", b"archive"]
     identity = hmac.digest(name_key, b"".join(struct.pack("<I", len(p)) + p for p in parts), "sha256")
     generation, flags = 7, 0
     # Salt, commitment, and a tag for each chunk, of which the last is always shorter than a whole one.
     length = 24 + 32 + len(plaintext) + 16 * (len(plaintext) // CHUNK + 1)
-    bound = (magic + struct.pack("<HBBI", 1, CLASSES[protection], 0, 184 if one_way else 152) + keybag + class_id
-             + identity + struct.pack("<QQ", generation, length | flags << 48) + archive)
-    assert len(bound) == 112
+    header = (magic + struct.pack("<HBBI", 1, CLASSES[protection], 0, 112 if one_way else 80) + class_id
+              + identity + struct.pack("<QQ", generation, length | flags << 48))
+    assert len(header) == 80
     if one_way:
-        static_public, ephemeral_public = public(class_key), public(ephemeral)
-        sender = expand(none_key, label("one-way-sender"))
-        prk = extract(sender, agree(ephemeral, static_public))
-        kek = expand(prk, label("one-way-wrap") + ephemeral_public + static_public + bound)
-        header = bound + ephemeral_public + aes_key_wrap(kek, file_key)
+        header += public(ephemeral)
+        sender = label("one-way-sender")
+        file_key = hpke(ephemeral, public(class_key), label("one-way"), expand(none_key, sender), sender, header + salt)
     else:
-        kek = expand(class_key, label("file-key-wrap") + bound)
-        header = bound + aes_key_wrap(kek, file_key)
+        file_key = expand(class_key, label("file-key") + header + salt)
     message, commitment = chunked(file_key, salt, header, plaintext)
     # In the order in which a sealer draws them.
-    random = (ephemeral if one_way else b"") + file_key + salt
+    random = salt + (ephemeral if one_way else b"")
     return {
         "name": name, "protection": protection, "keybag": keybag.hex(), "classKeyIdentifier": class_id.hex(),
         "classKey": class_key.hex(), "noneKey": none_key.hex(), "nameKey": name_key.hex(),
         "application": "com.example.notes", "scene": "scene-1", "slot": "archive", "identity": identity.hex(),
-        "generation": generation, "flags": flags, "archive": archive.hex(),
-        "random": random.hex(), "kek": kek.hex(), "plaintext": plaintext.hex(), "header": header.hex(),
+        "generation": generation, "flags": flags,
+        "random": random.hex(), "fileKey": file_key.hex(), "plaintext": plaintext.hex(), "header": header.hex(),
         "commitment": commitment.hex(), "file": (header + message).hex(),
     }
 
@@ -104,7 +120,7 @@ def record(magic, keybag, body, key, context=b""):
 def store(archive):
     """A frame behind an archive, and the store's own small files that name it."""
     keybag, identity, commitment = (bytes.fromhex(archive[part]) for part in ("keybag", "identity", "commitment"))
-    file_key = bytes.fromhex(archive["random"])[:32]
+    file_key = bytes.fromhex(archive["fileKey"])
     frame, salt = "One letter more.".encode(), pseudorandom("worked example frame salt", 24)
     message, frame_commitment = chunked(file_key, salt, commitment + struct.pack("<Q", 1) + commitment, frame)
     ledger_key, marker_key = (pseudorandom(f"worked example {part} key", 32) for part in ("ledger", "marker"))

@@ -58,8 +58,7 @@ private func openAuthentic(_ input: [UInt8], choice: UInt8) {
   let generation = UInt64(choice >> 4)
   let fields = SealedFields(
     kind: .archive, protection: protection, identity: identity,
-    generation: choice & 8 == 0 ? generation : reader.integer(), flags: .init(rawValue: reader.integer()),
-    identifier: Array(input[8..<24]))
+    generation: choice & 8 == 0 ? generation : reader.integer(), flags: .init(rawValue: reader.integer()))
   guard let sealed = try? sealer.seal(Data(input[24...]), fields) else { return }
   let memory = store.afterProcessDeath()
   guard let path = try? device.path("\(choice & 4 == 0 ? "p" : "g")-\(generation)"),
@@ -110,8 +109,7 @@ private struct Sample {
   init(_ protection: ProtectionClass) {
     self.protection = protection
     let fields = SealedFields(
-      kind: .archive, protection: protection, identity: identity, generation: 5,
-      identifier: [UInt8](repeating: 9, count: 16))
+      kind: .archive, protection: protection, identity: identity, generation: 5)
     bytes = [UInt8](try! sealer.seal(Sample.content, fields).bytes)
   }
 }

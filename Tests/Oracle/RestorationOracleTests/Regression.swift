@@ -151,5 +151,208 @@ struct Regression: Sendable, CustomTestStringConvertible {
         kill
         launch version=2
         """),
+    Regression(
+      name: "a page that was saved while locked is made below what its parent shows then",
+      script: """
+        save
+        lock
+        launch model=A
+        edit root value=2
+        killInSave call=33
+        push root/b plain
+        save
+        unlock
+        launch
+        """),
+    Regression(
+      name: "a save says no more that a page can't be encoded once it can",
+      script: """
+        editUnencodable root value=2
+        restoreAgain
+        edit root value=3
+        save
+        """),
+    Regression(
+      name: "below a page that was left out after a crash a late one is given nothing",
+      script: """
+        push root/e note value=1
+        rename root/e b
+        restoreAgain
+        killInLaunch call=26
+        push root/b special
+        restoreLate root/b
+        """),
+    Regression(
+      name: "pages that were saved while locked keep the order that they had then",
+      script: """
+        push root/c plain
+        save
+        lock
+        launch
+        push root/d plain
+        push root/c plain
+        save
+        unlock
+        """),
+    Regression(
+      name: "a page that shows another model keeps its place among its siblings",
+      script: """
+        push root/b plain
+        save
+        show root/b model=B value=7
+        push root/d plain
+        save
+        show root/b
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that has the name of another one keeps its row, and what is below it",
+      script: """
+        push root/e plain
+        push root/b plain
+        save
+        push root/b/b plain value=1
+        rename root/b e
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that is moved to where another one has its name keeps its stored state",
+      script: """
+        push root/a plain value=1
+        push root/b plain
+        push root/b/a plain value=2
+        save
+        move root/a root/b
+        save
+        launch
+        """),
+    Regression(
+      name: "what a closed page has taken along is not there to forget",
+      script: """
+        push root/a note value=1
+        save
+        launch hiding=a
+        push root/a note
+        restoreLate root/a
+        close root/a
+        forget root/a
+        """),
+    Regression(
+      name: "a page that names its first model with an edit has that edit at the next launch, also if it was locked",
+      script: """
+        save
+        lock
+        launch
+        show root model=A
+        edit root value=4
+        save
+        unlock
+        launch
+        """),
+    Regression(
+      name: "what was typed below a page that names its first model is given",
+      script: """
+        push root/e plain
+        save
+        show root model=B value=1
+        edit root/e value=9
+        save
+        launch
+        edit root value=11
+        restoreAgain
+        """),
+    Regression(
+      name: "a page that could not be given its state and names its first model with an edit leaves its row as it was",
+      script: """
+        editRefused root value=1
+        push root/b plain
+        save
+        launch strict=yes
+        show root model=A value=11
+        save
+        launch
+        """),
+    Regression(
+      name: "while locked a turn ends with a look",
+      script: """
+        save
+        kill
+        lock
+        show root model=A
+        restoreAgain
+        show root value=11
+        unlock
+        """),
+    Regression(
+      name: "a page with the name of another one is named by the path that it has now",
+      script: """
+        push root/b plain
+        push root/b/c plain
+        push root/b/c/d plain
+        push root/b/c/d/c plain
+        push root/b/c/d/c/d plain
+        save
+        rename root/b/c/d b
+        push root/b/c/b/c/d plain
+        save
+        """),
+    Regression(
+      name: "the first model of edited values leaves a migrated record as it was",
+      script: """
+        edit root value=2
+        save
+        launch version=2
+        show root model=A value=5
+        save
+        launch version=2
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that was saved while locked and at which restoring dies is left out",
+      script: """
+        save
+        lock
+        launch
+        push root/b plain
+        save
+        unlock
+        crashInLaunch b
+        launch
+        """),
+    Regression(
+      name: "merging what was saved while locked changes no class",
+      script: """
+        save
+        cutPower losing=18446744073709551615
+        push root/b plain
+        push root/b/d sketch
+        save
+        unlock
+        launch version=2
+        save
+        launch
+        """),
+    Regression(
+      name: "what lies below a row that its object left stays there",
+      script: """
+        push root/d plain
+        save
+        launch hiding=d
+        show root model=B value=8
+        save
+        launch
+        """),
+    Regression(
+      name: "a retry names the newer version, and not the crash",
+      script: """
+        launch version=2
+        push root/c plain
+        save
+        crashInLaunch c
+        retry
+        """),
   ]
 }

@@ -2,16 +2,18 @@ import RestorationOracle
 import Testing
 
 /// Short random scripts with fixed seeds; `restoration-oracle` runs others for as long as it is told.
-@MainActor @Suite struct RestorationOracleTests {
+@MainActor @Suite(.serialized) struct RestorationOracleTests {
   /// What the scripts of one test vary besides edits and saves.
   nonisolated static let groups: [[Dimension]] = [
-    [.kills, .presenting, .removing, .renames, .moves, .order, .hiding],
+    [.kills, .presenting, .removing, .renames, .moves, .order, .duplicates, .hiding],
     [.kills, .hiding, .removing, .restoringAgain, .forgetting, .discarding, .lateRegistration],
-    [.kills, .tags, .untagged, .models, .versions, .replacing, .hiding, .misnaming],
-    [.kills, .killsInSaves, .powerCuts, .powerCutsInSaves, .failingSaves, .hiding],
+    [.kills, .tags, .untagged, .models, .versions, .coding, .replacing, .hiding, .misnaming, .ages],
+    [.kills, .killsInSaves, .powerCuts, .powerCutsInSaves, .failingSaves, .damage, .hiding],
     [.kills, .crashes, .killsInLaunches, .retries, .hiding, .order],
-    [.kills, .models, .unnamed, .goneModels, .replacing, .lateRegistration],
+    [.kills, .models, .changingModels, .unnamed, .goneModels, .replacing, .lateRegistration],
     [.kills, .sizes, .versions, .removing, .joining],
+    [.kills, .locks, .lockedLaunches, .joining, .models, .removing, .unnamed],
+    Dimension.allCases,
   ]
 
   @Test(arguments: groups) func `random scripts agree with the tables`(dimensions: [Dimension]) async throws {
@@ -24,11 +26,11 @@ import Testing
     }
   }
 
-  @Test func `random scripts over the tables alone keep the promises`() {
+  @Test func `random scripts over the tables alone keep the promises`() async {
     for seed in 1...100 {
       let genes = TableScripts.genes(seed: UInt64(seed), count: 30)
       guard let violation = TableScripts.play(genes).violation else { continue }
-      let steps = TableScripts.play(TableScripts.shrink(genes)).steps
+      let steps = TableScripts.play(await TableScripts.shorten(genes)).steps
       Issue.record("seed \(seed): \(violation)\n\(steps.joined(separator: "\n"))")
       return
     }

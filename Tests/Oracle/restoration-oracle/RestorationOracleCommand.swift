@@ -4,7 +4,7 @@ import RestorationOracle
 /// Runs random scripts against the engine for as long as it is told, and prints what fails as a test.
 @main struct RestorationOracleCommand {
   static let usage = """
-    usage: restoration-oracle [--seed N] [--first N] [--steps N] [--seconds N] [--length N] [--findings N]
+    usage: restoration-oracle [--seed N] [--first N] [--steps N] [--seconds N] [--length N] [--findings N] [--whole]
                               [--without DIMENSION,…] [--only DIMENSION,…]
            restoration-oracle [--without DIMENSION,…] --script|--trace "push root/a plain value=1; save; kill; …"
            restoration-oracle --tables [--seed N] [--steps N] [--length N]
@@ -15,6 +15,7 @@ import RestorationOracle
       --seconds N    ends after so much time instead
       --length N     random steps in each script; 40 unless told otherwise
       --findings N   ends after so many scripts that failed; 1 unless told otherwise
+      --whole        does not make what failed short
       --script TEXT  plays a script; its steps are separated by line breaks or semicolons
       --trace TEXT   the same, with what is on the screen and on the disk after each step
       --tables       random scripts over the tables alone, without the engine
@@ -33,12 +34,17 @@ import RestorationOracle
     var script: [Step]?
     var isTraced = false
     var isTablesAlone = false
+    var isWhole = false
 
     init?(_ arguments: some Sequence<String>) {
       var iterator = arguments.makeIterator()
       while let option = iterator.next() {
         if option == "--tables" {
           isTablesAlone = true
+          continue
+        }
+        if option == "--whole" {
+          isWhole = true
           continue
         }
         guard let text = iterator.next() else { return nil }
@@ -73,8 +79,9 @@ import RestorationOracle
       print(usage)
       exit(2)
     }
-    if options.isTablesAlone { exit(checkTables(options) ? 0 : 1) }
+    if options.isTablesAlone { exit(await checkTables(options) ? 0 : 1) }
     var search = try await Search(seed: options.seed, length: options.length, without: options.excluded)
+    search.shortens = !options.isWhole
     if let script = options.script {
       let difference = await search.difference(script, trace: options.isTraced ? { text in print(text) } : nil)
       print(difference ?? "agrees")
@@ -116,13 +123,13 @@ import RestorationOracle
   }
 
   /// Runs random scripts over the tables alone; false when one has broken a promise.
-  static func checkTables(_ options: Options) -> Bool {
+  static func checkTables(_ options: Options) async -> Bool {
     var (number, steps) = (UInt64(options.first), 0)
     while steps < options.steps {
       let genes = TableScripts.genes(seed: options.seed &* 1_000_003 &+ number, count: options.length)
       steps += options.length
       if TableScripts.play(genes).violation != nil {
-        let (steps, violation) = TableScripts.play(TableScripts.shrink(genes))
+        let (steps, violation) = TableScripts.play(await TableScripts.shorten(genes))
         print("script \(number): \(violation ?? "")\n" + steps.map { "  \($0)\n" }.joined())
         return false
       }

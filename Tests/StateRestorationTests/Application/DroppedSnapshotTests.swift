@@ -56,6 +56,105 @@ import Testing
     #expect(try await shown(on: deviceWithSnapshot()) == "picture of secret")
   }
 
+  @Test func `without a limit a snapshot of any age is shown`() async throws {
+    let snapshots = FakeSnapshots()
+    snapshots.snapshot = Data("old".utf8)
+    snapshots.takenAt.withLock { $0 = .distantPast }
+    #expect(await SnapshotKeeper(store: snapshots).open() == Data("old".utf8))
+  }
+
+  @Test func `a snapshot that a program takes at its end shows the end`() async throws {
+    let device = try await deviceWithSnapshot()
+    let program = Program()
+    let (application, _) = try await program.launch(on: device)
+    program.value.value = "edited"
+    try await application.lifecycle.terminate()
+    #expect(try await shown(on: device) == "picture of edited")
+  }
+
+  @Test func `work in the background takes a new snapshot of what it has changed`() async throws {
+    let device = try await deviceWithSnapshot()
+    let program = Program()
+    let (application, _) = try await program.launch(on: device)
+    let task = try application.lifecycle.beginBackgroundTask(named: "sync") {}
+    try await application.lifecycle.enterBackground()
+    program.value.value = "synced"
+    try application.lifecycle.endBackgroundTask(task)
+    for _ in 0..<100_000 where application.lifecycle.state != .suspended { await Task.yield() }
+    try #require(application.lifecycle.state == .suspended)
+    #expect(try await shown(on: device) == "picture of synced")
+  }
+
+  @Test(arguments: [false, true])
+  func `a save that a kill follows leaves no snapshot of an older state`(isInBackground: Bool) async throws {
+    let device = try await deviceWithSnapshot()
+    let program = Program()
+    let (application, _) = try await program.launch(on: device)
+    if isInBackground {
+      _ = try application.lifecycle.beginBackgroundTask(named: "sync") {}
+      try await application.lifecycle.enterBackground()
+    }
+    program.value.value = "edited"
+    _ = try await application.preserve()
+    #expect(try await shown(on: device) == nil)
+  }
+
+  @Test func `a save that changes nothing leaves the snapshot`() async throws {
+    let device = try await deviceWithSnapshot()
+    let program = Program()
+    let (application, _) = try await program.launch(on: device)
+    _ = try await application.preserve()
+    #expect(try await shown(on: device) == "picture of secret")
+  }
+
+  @Test func `state that changes while its picture is taken leaves no picture`() async throws {
+    let (store, snapshots, program) = (MemoryStore(), FakeSnapshots(), Program())
+    let coordinator = RestorationCoordinator(store: store, delegate: program)
+    let application = RestorableApplication(
+      engine: coordinator, device: FakeDevice(CallLog()), snapshots: snapshots, lifecycle: Lifecycle(),
+      delegate: program)
+    try await application.launch()
+    program.value.value = "one"
+    try await application.lifecycle.enterBackground()
+    #expect(snapshots.snapshot != nil)
+    let keeper = try #require(coordinator.snapshots)
+    let save = keeper.saveCount
+    program.value.value = "two"
+    _ = try await coordinator.preserve(program.value)
+    #expect(keeper.saveCount == save + 1)
+    try await keeper.keep(Data("picture of one".utf8), ofSave: save)
+    #expect(snapshots.snapshot == nil)
+  }
+
+  @Test func `a snapshot is gone before the state that it doesn't show is written`() async throws {
+    let (store, snapshots, program) = (MemoryStore(), FakeSnapshots(), Program())
+    let coordinator = RestorationCoordinator(store: store, delegate: program)
+    let application = RestorableApplication(
+      engine: coordinator, device: FakeDevice(CallLog()), snapshots: snapshots, lifecycle: Lifecycle(),
+      delegate: program)
+    try await application.launch()
+    try await application.lifecycle.enterBackground()
+    try #require(snapshots.snapshot != nil)
+    program.value.value = "edited"
+    store.state.withLock { $0.failures = ["publish": .io, "append": .io] }
+    await #expect(throws: RestorationError.self) { try await coordinator.preserve(program.value) }
+    #expect(snapshots.snapshot == nil)
+  }
+
+  @Test func `the snapshot goes when a window is opened or closed, and the program is killed`() async throws {
+    for isOpened in [false, true] {
+      let (stores, snapshots) = (SceneSessionsTests.Stores(), FakeSnapshots())
+      let scenes = stores.launch()
+      _ = try await scenes.open("a").preserve(Screen("window"))
+      scenes.snapshots = SnapshotKeeper(store: snapshots)
+      snapshots.snapshot = Data("picture".utf8)
+      try await scenes.load()
+      #expect(snapshots.snapshot != nil)
+      if isOpened { _ = try await scenes.open("b") } else { try await scenes.close("a") }
+      #expect(snapshots.snapshot == nil)
+    }
+  }
+
   @Test func `the snapshot of a state that is discarded goes with it`() async throws {
     let device = try await deviceWithSnapshot()
     let program = Program()

@@ -55,6 +55,9 @@ final class CallLog: Sendable {
   func beginGuard() { log.add("beginGuard") }
   func endGuard() { log.add("endGuard") }
   func announceEnd() {}
+  func finishLateRestoration() async -> RestorationReport? { lastReport }
+  func freeMemory() { freeCount += 1 }
+  var freeCount = 0
   func deleteState() async throws(RestorationError) {
     log.add("deleteState")
     if let deletionError { throw deletionError }
@@ -77,9 +80,15 @@ final class FakeSnapshots: SnapshotStore {
     set { content.withLock { $0 = newValue } }
   }
 
-  func open() throws(ProtectionError) -> Data? { snapshot }
+  func open() throws(ProtectionError) -> (picture: Data, takenAt: Date)? {
+    snapshot.map { ($0, takenAt.withLock { $0 }) }
+  }
 
-  func keep(_ snapshot: Data) throws(ProtectionError) {
+  /// When the snapshot was taken.
+  let takenAt = Mutex(Date())
+
+  func keep(_ snapshot: Data, takenAt: Date) throws(ProtectionError) {
+    self.takenAt.withLock { $0 = takenAt }
     if isFailing.load(ordering: .relaxed) { throw ProtectionError(.locked, "The device is locked.") }
     self.snapshot = snapshot
   }
@@ -169,9 +178,10 @@ final class FakeDevice: ApplicationDevice {
     log.add("willFinishLaunching")
     return response
   }
-  func didFinishLaunching(with options: LaunchOptions) {
+  func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
     log.add("didFinishLaunching")
     onDidFinishLaunching()
+    return .proceed
   }
   func didBecomeActive() { log.add("didBecomeActive") }
   func willResignActive() { log.add("willResignActive") }
@@ -209,7 +219,7 @@ final class FakeDevice: ApplicationDevice {
     self.log = log
   }
 
-  func close() { log.add("close \(protection)") }
+  func suspend() { log.add("close \(protection)") }
 
   func reopen() async throws(ProtectionError) {
     // As it is when the opening begins, like the lock state.

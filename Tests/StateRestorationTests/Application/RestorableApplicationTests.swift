@@ -65,12 +65,15 @@ import Testing
     #expect(fake.log.all == ["reveal root", "didBecomeActive"])
   }
 
-  @Test func `terminating preserves after willTerminate and takes no snapshot`() async throws {
+  @Test func `terminating preserves after willTerminate, then takes a snapshot of that`() async throws {
     try await fake.application.launch()
     fake.log.clear()
     try await fake.lifecycle.terminate()
-    #expect(fake.log.all == ["willResignActive", "willTerminate", "preserve", "didPreserve"])
-    #expect(fake.snapshots.snapshot == nil)
+    #expect(
+      fake.log.all == [
+        "willResignActive", "willTerminate", "preserve", "didPreserve", "hide root", "makeSnapshot",
+      ])
+    #expect(fake.snapshots.snapshot == Data("picture".utf8))
   }
 
   @Test func `sleep locks after the snapshot`() async throws {

@@ -72,6 +72,61 @@ import Testing
     #expect(fake.snapshots.snapshot == Data("picture".utf8))
   }
 
+  @Test(arguments: [-31, -29, 29, 31])
+  func `a snapshot goes after long disuse, and when its time can't be true`(days: Int) async throws {
+    let fake = FakeApplication()
+    fake.snapshots.snapshot = old
+    fake.snapshots.takenAt.withLock { $0 = Date().addingTimeInterval(Double(days) * 86_400) }
+    try await fake.application.launch()
+    #expect(fake.log.all.contains("show old") == (abs(days) < 30))
+    #expect((fake.snapshots.snapshot == nil) == (abs(days) > 30))
+  }
+
+  @Test func `a picture that nobody has seen the program change is left as it is`() async throws {
+    let fake = FakeApplication()
+    fake.snapshots.snapshot = old
+    try await fake.application.launch(.backgroundEvent("fetch"))
+    #expect(fake.snapshots.snapshot == old && !fake.log.all.contains("makeSnapshot"))
+    try await fake.lifecycle.enterForeground()
+    try await fake.lifecycle.terminate()
+    #expect(fake.snapshots.snapshot == Data("picture".utf8))
+  }
+
+  @Test func `the stock containers know which controllers are seen`() async throws {
+    let fake = FakeApplication()
+    let (secret, plain) = (FakeController(nil, fake.log), FakeController("plain", fake.log))
+    let other = FakeController("other", fake.log)
+    let stack = NavigationController(restorationIdentifier: "stack", root: plain)
+    let tabs = TabController(restorationIdentifier: "tabs", tabs: [stack, other])
+    let split = SplitController(restorationIdentifier: "split", primary: tabs, secondary: nil)
+    let window = WindowController(restorationIdentifier: "window", content: split)
+    fake.delegate.root?.restorationChildren = [window]
+    try await fake.application.launch()
+    func isKept() async throws -> Bool {
+      try await fake.lifecycle.enterBackground()
+      try await fake.lifecycle.enterForeground()
+      return fake.snapshots.snapshot != nil
+    }
+    #expect(try await isKept())
+    stack.push(secret)
+    #expect(try await !isKept(), "on top of the stack")
+    tabs.select(1)
+    #expect(try await isKept(), "in another tab")
+    tabs.select(0)
+    stack.push(FakeController("top", fake.log))
+    #expect(try await isKept(), "below the top")
+    stack.present(secret)
+    #expect(try await !isKept(), "presented")
+    stack.dismiss()
+    split.secondary = FakeController("", fake.log)
+    #expect(try await !isKept(), "beside the others")
+    window.state = .minimized
+    #expect(try await isKept(), "in a minimized window")
+    window.state = .normal
+    fake.delegate.top = other
+    #expect(try await isKept(), "the program knows better")
+  }
+
   @Test func `ignoreSnapshotOnNextLaunch drops the snapshot once`() async throws {
     let fake = FakeApplication()
     fake.snapshots.snapshot = old

@@ -17,7 +17,7 @@ import Testing
     static let locks = 2
     static let opens = 12
     /// All but the syncs and the notes in the crash marker.
-    static let callsOnTheWay = 37
+    static let callsOnTheWay = 36
     /// A file system with mappings takes all of them without a call.
     static let writes = 35
     static let bytesRead = 2_714

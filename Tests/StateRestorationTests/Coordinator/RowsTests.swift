@@ -71,6 +71,24 @@ import Testing
     #expect(report.nodes.contains { $0.path == path && $0.isRestored && $0.remarks.contains(.wasAbsent) })
   }
 
+  @Test(arguments: [nil, "A"] as [ModelIdentifier?])
+  func `a page that shows another model keeps its place among its siblings`(first: ModelIdentifier?) async throws {
+    let bench = Bench()
+    let page = Screen("page", text: "one")
+    page.restorationModelIdentifier = first
+    let root = Screen("root", children: [page, Screen("beside")])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    _ = try await coordinator.preserve(root)
+    page.restorationModelIdentifier = "B"
+    page.text = "two"
+    _ = try await coordinator.preserve(root)
+    let reader = try bench.newestReader()
+    let top = try #require(try reader.roots.first { try reader.node($0)?.identifier == "root" })
+    let names = try reader.children(of: top).compactMap { try reader.node($0)?.rowIdentifier.rawValue }
+    #expect(names == ["page", "page", "beside"])
+  }
+
   /// What a program may have in the place of a tagged screen.
   enum Stand: CaseIterable, Sendable {
     case otherTag, otherModel, view

@@ -96,6 +96,18 @@ import Testing
     for _ in 0..<3 { #expect(failures(try await coordinator.preserve(root)) == [path]) }
   }
 
+  @Test func `a save names nothing that can be encoded again since everything was restored again`() async throws {
+    let bench = Bench()
+    let brittle = Brittle()
+    brittle.restorableState = Text("typed", fails: true)
+    let root = Screen("root", children: [brittle])
+    let coordinator = bench.launch()
+    #expect(failures(try await coordinator.preserve(root)) == [path])
+    _ = try await coordinator.restore(into: root)
+    brittle.restorableState = Text("edited")
+    #expect(failures(try await coordinator.preserve(root)).isEmpty)
+  }
+
   @Test func `what could not be encoded before everything was discarded is nobody else's afterwards`() async throws {
     let bench = Bench()
     let coordinator = bench.launch()

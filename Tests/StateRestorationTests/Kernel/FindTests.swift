@@ -65,6 +65,22 @@ import Testing
     #expect(Find.order(rows, for: Self.asker("screen")) == [1, 0])
   }
 
+  @Test(
+    arguments: [
+      ("what was on the screen last", [row("screen", lastLive: 1), row("screen", "A")], [1, 0]),
+      ("of two that were, exactly its key", [row("screen", "A"), row("screen")], [1, 0]),
+      ("what can be given", [row("screen", "A", canBeGiven: false), row("screen", lastLive: 1)], [1, 0]),
+      (
+        "where nothing can, exactly its key",
+        [
+          row("screen", "A", canBeGiven: false), row("screen", canBeGiven: false, lastLive: 1),
+        ], [1, 0]
+      ),
+    ])
+  func `an object without a model gets`(name: String, rows: [Find.Row], expected: [Int]) {
+    #expect(Find.order(rows, for: Self.asker("screen")) == expected)
+  }
+
   /// All facts that the order is made of.
   private static var allRows: [Find.Row] {
     var rows: [Find.Row] = []

@@ -25,7 +25,7 @@ import Testing
       ("one that is not first", [record(1), record(2, isFirst: true)], [0, 1]),
       ("a first one alone", [record(2, isFirst: true)], [0]),
       ("a first one where no other can be given", [record(1, .damaged), record(2, isFirst: true)], [1]),
-      ("the newest of first ones", [record(1, isFirst: true), record(2, isFirst: true)], [1, 0]),
+      ("the oldest of first ones", [record(1, isFirst: true), record(2, isFirst: true)], [0, 1]),
       ("of one save the later one", [record(1), record(1)], [1, 0]),
     ])
   func `the object gets the best record`(name: String, records: [Give.Record], expected: [Int]) {

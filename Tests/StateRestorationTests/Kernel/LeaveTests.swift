@@ -46,6 +46,18 @@ import Testing
     #expect(try hand.rows.isEmpty)
   }
 
+  @Test func `a record that an object could not be given stays, also when the object has moved`() throws {
+    var hand = try stored(("does not decode", 1))
+    try hand.save([editor("met", given: try hand.unread("does not decode"))], isMeeting: true)
+    var moved = HandTable.Object(key, "renamed", "met")
+    try hand.save([moved])
+    moved.text = "typed"
+    try hand.save([moved])
+    #expect(try hand.rows == ["renamed: does not decode, typed"])
+    try hand.save([], leaving: [key])
+    #expect(try hand.rows == ["renamed absent: does not decode"])
+  }
+
   @Test func `a row that has something unread waits for an object`() throws {
     var hand = try stored(("unread", 9), ("one", 1))
     try hand.save([editor("one", given: try hand.given("one"))], isMeeting: true)
@@ -96,6 +108,13 @@ import Testing
     try hand.save([editor("text")])
     try hand.save([editor("of A", model: "A")])
     #expect(try hand.rows.sorted() == ["e A: of A", "e absent: text first"])
+  }
+
+  @Test func `so does that of an object that could not be given the row's record`() throws {
+    var hand = try stored(("unread", 9))
+    try hand.save([editor("met", given: try hand.unread("unread"))], isMeeting: true)
+    try hand.save([editor("typed", model: "A")])
+    #expect(try hand.rows.sorted() == ["e A: typed", "e absent: unread"])
   }
 
   @Test func `another model leaves the row absent and whole, and what was live below it`() throws {

@@ -71,6 +71,36 @@ import Testing
     #expect(try hand.rows == ["e A: of A first", "  page: stored first, typed"])
   }
 
+  @Test func `a container without a record leads to the row that was on the screen last`() throws {
+    var hand = HandTable()
+    try hand.save([editor("of none")])
+    try hand.save([editor("of A", model: "A")])
+    #expect(try hand.rows == ["e A: of A", "e absent: of none first"])
+    hand = try hand.reloaded()
+    let page = HandTable.Object(3, "page", "typed", below: key)
+    try merge(try locked([editor(nil)], [page]), into: &hand)
+    #expect(try hand.rows == ["e A: of A", "  page: typed first", "e absent: of none first"])
+  }
+
+  @Test func `siblings have the order that they had while locked`() throws {
+    var hand = HandTable()
+    try hand.save([HandTable.Object(3, "a", "one"), HandTable.Object(4, "b", "one")])
+    hand = try hand.reloaded()
+    let typed = [HandTable.Object(4, "b", "two"), HandTable.Object(3, "a", "two")]
+    try merge(try locked([], typed), into: &hand)
+    #expect(try hand.rows == ["b: one first, two first", "a: one first, two first"])
+  }
+
+  @Test func `a row that its object left while locked is absent`() throws {
+    var hand = try stored("stored", model: "A")
+    var run = HandTable(isLocked: true)
+    try run.save([], isMeeting: true)
+    try run.save([editor("of A", model: "A")])
+    try run.save([HandTable.Object(3, "e", "of B", model: "B")], outgrowing: [key])
+    try merge(try run.reader, into: &hand)
+    #expect(try hand.rows == ["e A absent: stored, of A first", "e B: of B first"])
+  }
+
   @Test func `a first record stays one`() throws {
     var hand = try stored("stored")
     var run = HandTable(isLocked: true)

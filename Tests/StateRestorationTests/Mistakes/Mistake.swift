@@ -16,7 +16,7 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case listedTwice = "Two controllers list one child"
   case inTwoWindows = "One object stands in two windows"
   case fleeting = "Children are made anew whenever they are asked for"
-  case unnoticed = "A change that nobody can notice"
+  case unnoticed = "A change that nobody can notice, where `askingInterval` is nil"
   case danglingReference = "A reference to an object outside the hierarchy"
   case tooMuch = "A value that belongs into a file of the user's"
   case unencodable = "A value that can't be encoded, such as a number that is infinite in your own coding"
@@ -30,6 +30,7 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case missingKey = "A field was added, and the object has no value for it"
   case anotherType = "A key has another type than before"
   case unreadKey = "A key was renamed"
+  case titleAsName = "An identifier is made of a title, which changes"
   case notInstalled = "A container doesn't keep a child that was made"
   case noDelegateAtRestore = "The delegate is gone before restoring"
   case restoringRefused = "The delegate answers no to restoring"
@@ -38,6 +39,7 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   // What is thrown or logged.
   case secondCoordinator = "Two coordinators for one scene"
   case coordinatorGone = "The coordinator is not kept"
+  case renamedField = "A field was renamed without a version"
   case blockedMainActor = "The main thread waits, in `readLine()` say"
   // What the lint says.
   case identifierForgotten = "An identifier is nil"

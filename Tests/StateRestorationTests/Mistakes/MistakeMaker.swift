@@ -56,6 +56,8 @@ import Testing
     case .noMigration: try await restore(StoredValue("child", "text"), as: StoredValue("child", Unmigrated()))
     case .missingKey: try await restore(StoredValue("child", Before()), as: StoredValue("child", After()))
     case .anotherType: try await restore(StoredValue("child", "text"), as: StoredValue("child", 1))
+    case .titleAsName: try await restore(Screen("inbox 3"), as: Screen("inbox 4"))
+    case .renamedField: try await renameField()
     case .unreadKey: try await restore(Earlier.Search(), as: Later.Search())
     case .notInstalled:
       try await restore(Screen("child", tag: "screen"), as: nil, root: Deaf()) {
@@ -135,6 +137,12 @@ import Testing
     try await bench.preserve(Screen("root", children: [preserved]))
     let root = root ?? Screen("root", children: child.map { [$0] } ?? [])
     return "\(try await bench.launch(register).restore(into: root))"
+  }
+
+  private func renameField() async throws -> String {
+    _ = try await restore(
+      StoredValue("child", MissingKeyTests.Before()), as: StoredValue("child", MissingKeyTests.Renamed()))
+    return log.text
   }
 
   private func restoreWithoutDelegate() async throws -> String {

@@ -72,8 +72,11 @@ final class Derived: Base {
 
 /// Says who its rows are, if somebody holds it.
 final class Rows: DataSourceModelAssociation {
-  func modelIdentifier(forElementAt path: IndexPath) -> ModelIdentifier? { ModelIdentifier("\(path[1])") }
-  func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
+  func modelIdentifier(forElementAt path: IndexPath, in list: ListController) -> ModelIdentifier? {
+    ModelIdentifier("\(path[1])")
+  }
+
+  func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier, in list: ListController) -> IndexPath? {
     Int(identifier.rawValue).map { [0, $0] }
   }
 }

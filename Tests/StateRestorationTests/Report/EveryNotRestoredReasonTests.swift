@@ -13,6 +13,7 @@ import Testing
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
     case notInstalled, objectTaken, shed, timedOut, absent, beyondExtent, otherIdentifier
+    case nameDiffers, classRetired
 
     init(_ reason: NotRestoredReason) {
       self =
@@ -38,6 +39,8 @@ import Testing
         case .absent: .absent
         case .otherIdentifier: .otherIdentifier
         case .beyondExtent: .beyondExtent
+        case .nameDiffers: .nameDiffers
+        case .classRetired: .classRetired
         }
     }
   }
@@ -101,6 +104,9 @@ import Testing
       try await childReason(preserved: Screen("child", tag: "screen"), restored: nil) {
         $0.register(Screen.self, as: "screen") { _, _ in Screen("another") }
       }
+    case .nameDiffers: try await childReason(preserved: Screen("child"), restored: Screen("child 2"))
+    case .classRetired:
+      try await childReason(preserved: Screen("child", tag: "gone"), restored: nil) { $0.retire("gone") }
     case .timedOut: try await timedOut()
     case .beyondExtent: try await beyondExtent()
     }

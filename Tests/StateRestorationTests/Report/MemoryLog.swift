@@ -5,13 +5,20 @@ import Testing
 
 /// A log in memory.
 final class MemoryLog: RestorationLog {
-  private let stored = Mutex<[String]>([])
+  private let stored = Mutex<[(level: RestorationLogLevel, line: String)]>([])
 
-  var lines: [String] { stored.withLock { $0 } }
+  var lines: [String] { stored.withLock { $0.map(\.line) } }
+
+  var warnings: [String] { stored.withLock { $0.filter { $0.level >= .warning }.map(\.line) } }
+
+  func takeWarnings() -> [String] {
+    defer { stored.withLock { $0 = [] } }
+    return warnings
+  }
 
   func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) {
     let line = message()
-    stored.withLock { $0.append(line) }
+    stored.withLock { $0.append((level, line)) }
   }
 }
 

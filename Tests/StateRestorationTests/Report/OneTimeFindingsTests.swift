@@ -39,6 +39,21 @@ import Testing
     #expect(try await findings(coordinator, root) == [])
   }
 
+  /// A screen that is left out, and says so.
+  private final class Excluded: StatefulController {
+    let restorationIdentifier: RestorationIdentifier? = nil
+    let isExcludedOnPurpose = true
+    var restorableState = 0
+  }
+
+  @Test func `a screen that says it is excluded on purpose is no finding, and is not preserved`() async throws {
+    let coordinator = bench.launch()
+    let root = Screen("root", children: [Excluded()])
+    #expect(try await findings(coordinator, root) == [])
+    root.restorationChildren.append(Panel(nil))
+    #expect(try await findings(coordinator, root) == [.missingIdentifier(parent: ["root"], owner: "Panel")])
+  }
+
   @Test func `an object that is made again needs an identifier`() async throws {
     let coordinator = bench.launch()
     let tagged = Plain()

@@ -14,6 +14,7 @@ import Testing
     (.expired(age: 10, limit: 5), "10 s old"), (.modelGone("note"), "note"),
     (.modelMismatch(recorded: "A", found: nil), "“A”"), (.leftOutAfterCrash, "left out"),
     (.absent, "waits for an object"), (.beyondExtent(.restore), "extent “restore”"),
+    (.nameDiffers(found: "inbox 4", type: "Screen"), "Screen “inbox 4”"), (.classRetired("tag"), "“tag” is retired"),
     (.touchedMeanwhile, "newer state"), (.notInstalled, "container"), (.shed, "size budget"), (.timedOut, "too late"),
   ]
 
@@ -40,6 +41,45 @@ import Testing
     #expect(lines[3].hasPrefix("    ✓ b"))
     #expect(lines[4].hasPrefix("  ✗ lost  no object"))
     #expect(lines[5].hasPrefix("  ! odd") && lines[5].contains("never read: value"))
+  }
+
+  @Test func `a migration that went well is no reason for a mark`() async throws {
+    let bench = Bench()
+    try await bench.preserve(VersionTests.OldEditor())
+    let report = try await bench.launch { $0.register(VersionTests.NewEditor.self, as: "editor") }
+      .restore(into: VersionTests.NewEditor())
+    let line = try #require("\(report)".split(separator: "\n").dropFirst().first)
+    #expect(line.hasPrefix("✓ ") && line.contains("made by the program") && line.contains("migrated"))
+  }
+
+  @Test func `a first launch has nothing stored yet`() async throws {
+    let report = try await Bench().launch().restore(into: Screen("root"))
+    #expect("\(report)".hasPrefix("Restoration: nothing stored yet"))
+  }
+
+  @Test func `a renamed field without a version is said in the log, once for all objects`() async throws {
+    let bench = Bench()
+    let log = MemoryLog()
+    try await bench.preserve(
+      Screen("root", children: ["a", "b", "c"].map { StoredValue($0, MissingKeyTests.Before(text: "typed")) }))
+    bench.configuration.log = log
+    let again = Screen("root", children: ["a", "b", "c"].map { StoredValue($0, MissingKeyTests.Renamed()) })
+    _ = try await bench.launch().restore(into: again)
+    #expect(log.warnings.count == 1)
+    let beginning = "root/a and 2 others: nobody reads “text”, and the next edit drops it"
+    #expect(log.warnings.first?.hasPrefix(beginning) == true)
+  }
+
+  @Test func `an object whose name changes with its title is found under the other one`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("inbox 3", text: "x"), Panel("other", value: 1)]))
+    let root = Screen("root", children: [Screen("inbox 4"), Panel("other")])
+    let report = try await bench.launch().restore(into: root)
+    #expect(report[["root", "inbox 3"]]?.notRestoredReason == .nameDiffers(found: "inbox 4", type: "Screen"))
+    // One of another class is not meant, nor one that has state of its own.
+    let others = Screen("root", children: [Panel("inbox 4"), Panel("other")])
+    let second = try await bench.launch().restore(into: others)
+    #expect(second[["root", "inbox 3"]]?.notRestoredReason == .noObject)
   }
 
   @Test func `a report survives coding`() async throws {

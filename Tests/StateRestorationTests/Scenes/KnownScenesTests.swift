@@ -87,6 +87,6 @@ import Testing
     known.add(Self.session("old", at: 1))
     known.join([Self.session("c", at: 3), Self.session("a", at: 2)], keepsMissing: false, held: [])
     #expect(known.sessions.map(\.id) == ["c", "a", "b", "old"])
-    #expect(!known.change("nobody") { $0.isOpen = false })
+    #expect(!known.change("nobody") { $0.role = "other" })
   }
 }

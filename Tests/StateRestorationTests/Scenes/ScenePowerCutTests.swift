@@ -57,4 +57,41 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: [PowerCutLoss.everythingUnsynchronized, .endOfLastWrite(keeping: 3)])
+  func `closing a scene that is cut short costs no scene but the one that is kept no longer`(loss: PowerCutLoss)
+    async throws
+  {
+    try await cutPowerAtEveryCall(losing: loss) {
+      let bench = try await Bench(.device)
+      bench.configuration.recentlyClosedLimit = 1
+      let sessions = try scenes(bench)
+      var windows: [Screen] = []
+      for name in ["open", "old", "new"] {
+        let window = Screen("window", text: name)
+        windows.append(window)
+        _ = try await sessions.open(SceneSession.ID(rawValue: name)).preserve(window)
+        if name == "old" { try await sessions.close("old") }
+      }
+      return Interruptible(bench: bench) { [windows] in
+        try await sessions.close("new")
+        withExtendedLifetime(windows) {}
+        return true
+      } wasDone: {
+        let again = try scenes(bench)
+        let found = try await again.load()
+        for name in ["open", "new", "old"] {
+          let id = SceneSession.ID(rawValue: name)
+          let window = Screen("window")
+          let outcome = try await again.coordinator(for: id).restore(into: window).outcome
+          if name == "old" {
+            #expect(outcome == .nothingPreserved || (window.text == "old" && found.contains { $0.id == id }))
+          } else {
+            #expect(window.text == name && found.contains { $0.id == id })
+          }
+        }
+        return found.first { $0.id == "new" }?.isOpen == false && !found.contains { $0.id == "old" }
+      }
+    }
+  }
 }

@@ -15,9 +15,14 @@ import Testing
     var scenes: [SceneSession.ID: MemoryStore] = [:]
     let delegate = YesDelegate()
     var time = Date(timeIntervalSinceReferenceDate: 0)
+    /// How many closed scenes a process keeps, and for how long.
+    var limit = 20
+    var age: Duration? = .seconds(1000)
 
     func launch() -> SceneSessions {
       var configuration = RestorationConfiguration(application: "test")
+      configuration.recentlyClosedLimit = limit
+      configuration.recentlyClosedAge = age
       configuration.log = SilentRestorationLog()
       configuration.now = { MainActor.assumeIsolated { self.time } }
       return SceneSessions(list: list, configuration: configuration) { id in

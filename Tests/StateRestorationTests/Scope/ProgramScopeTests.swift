@@ -25,8 +25,6 @@ import Glibc
       let scope = try await windows.openScope()
       scope.value("order", default: "name").value = "date"
       #expect(try await windows.openScope() === scope)
-      let other = try await windows.openScope("other")
-      #expect(try other.value(ofType: String.self, forKey: "order") == nil)
       try await windows.close("program")
     }
     device.reboot()

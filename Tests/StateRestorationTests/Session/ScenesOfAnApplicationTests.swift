@@ -57,6 +57,9 @@ import Testing
       var snapshot: Data?
       var shownSnapshot: Data?
       var response = LaunchResponse.proceed
+      var onWillTerminate: () -> Void = {}
+
+      func willTerminate() { onWillTerminate() }
 
       func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse { response }
 
@@ -80,7 +83,8 @@ import Testing
       configuration.log = log
       scenes = try SceneSessions(
         device: device, delegate: answers, configuration: configuration, registry: Self.pages)
-      application = try RestorableApplication(device: device, scenes: scenes, delegate: maker)
+      let engine = SceneEngine(scenes) { [weak maker] in maker?.makeRoot(for: $0) }
+      application = try RestorableApplication(device: device, scenes: engine, delegate: maker)
     }
 
     /// Opens a window and pushes a page with a text.
@@ -164,6 +168,62 @@ import Testing
       #expect(again.text == "last")
     }
     withExtendedLifetime(windows) {}
+  }
+
+  // MARK: - Windows that close because the program ends
+
+  /// When a toolkit closes the windows of a program that ends.
+  enum Closing: CaseIterable {
+    case afterTheEnd, inWillTerminate, afterTheEndOfASuspendedProgram
+  }
+
+  @Test(arguments: Closing.allCases)
+  func `a window that is closed after the end has begun is open at the next launch`(closing: Closing) async throws {
+    let device = try await SimulatedDevice()
+    let program = try Program(try await device.startProcess().device)
+    try await program.application.launch()
+    try await program.open("left", text: "one")
+    try await program.open("right", text: "two")
+    try await program.open("closed before", text: "three")
+    try await program.scenes.close("closed before")
+    func closeAll() async throws {
+      for id in ["left", "right", "closed before"] as [SceneSession.ID] {
+        try await program.scenes.close(id, title: "title")
+      }
+    }
+    var closed: Task<Void, any Error>?
+    switch closing {
+    case .afterTheEnd:
+      try await program.application.lifecycle.terminate()
+      try await closeAll()
+    case .inWillTerminate:
+      program.maker.onWillTerminate = { closed = Task { try await closeAll() } }
+      try await program.application.lifecycle.terminate()
+      try await #require(closed).value
+    case .afterTheEndOfASuspendedProgram:
+      try await program.application.lifecycle.enterBackground()
+      try #require(program.application.lifecycle.state == .suspended)
+      try await program.application.lifecycle.terminate()
+      try await closeAll()
+    }
+    device.reboot()
+    let again = try Program(try await device.startProcess().device)
+    try await again.application.launch()
+    #expect(again.text("left") == "one" && again.text("right") == "two")
+    #expect(again.scenes.frontmost?.id == "right" && again.maker.windows.count == 2)
+    // In this run they can be closed.
+    try await again.scenes.close("left")
+    #expect(again.scenes.recentlyClosed.map(\.id) == ["left", "closed before"])
+  }
+
+  @Test func `a program that is launched again in its process closes windows as ever`() async throws {
+    let program = try Program(try await SimulatedDevice().startProcess().device)
+    try await program.application.launch()
+    try await program.open("window", text: "one")
+    try await program.application.lifecycle.terminate()
+    try await program.application.launch()
+    try await program.scenes.close("window")
+    #expect(program.scenes.recentlyClosed.map(\.id) == ["window"])
   }
 
   // MARK: - A force quit

@@ -11,11 +11,11 @@ import Testing
 
     var counts: [Int] { sections.map(\.count) }
 
-    func modelIdentifier(forElementAt indexPath: IndexPath) -> ModelIdentifier? {
+    func modelIdentifier(forElementAt indexPath: IndexPath, in list: ListController) -> ModelIdentifier? {
       ModelIdentifier(sections[indexPath[0]][indexPath[1]])
     }
 
-    func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
+    func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier, in list: ListController) -> IndexPath? {
       for (section, items) in sections.enumerated() {
         if let item = items.firstIndex(of: identifier.rawValue) { return path(section, item) }
       }
@@ -268,6 +268,137 @@ import Testing
     #expect(running.selection == [path(0, 1)])
     running.dataSourceDidLoad(elementCounts: source.counts)
     #expect(running.selection == [path(0, 2)])
+  }
+
+  // MARK: - Several lists, and pages
+
+  /// One data source of two lists: the elements of the second are those of the first, backwards.
+  final class BothWays: DataSourceModelAssociation {
+    let forwards = ListController(restorationIdentifier: "forwards")
+    let backwards = ListController(restorationIdentifier: "backwards")
+    var items: [String]
+
+    init(_ items: [String]) {
+      self.items = items
+      for list in [forwards, backwards] {
+        list.association = self
+        list.dataSourceDidLoad(elementCounts: [items.count])
+      }
+    }
+
+    private func items(of list: ListController) -> [String] { list === backwards ? items.reversed() : items }
+
+    func modelIdentifier(forElementAt indexPath: IndexPath, in list: ListController) -> ModelIdentifier? {
+      ModelIdentifier(items(of: list)[indexPath[1]])
+    }
+
+    func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier, in list: ListController) -> IndexPath? {
+      items(of: list).firstIndex(of: identifier.rawValue).map { path(0, $0) }
+    }
+  }
+
+  @Test func `one data source serves two lists with other rows`() throws {
+    let before = BothWays(["a", "b", "c", "d"])
+    let after = BothWays(["x", "a", "b", "c", "d"])
+    for (old, new) in [(before.forwards, after.forwards), (before.backwards, after.backwards)] {
+      old.select([path(0, 0)])
+      old.scroll(to: path(0, 1), offset: 2)
+      try RoundTrip.decode(RoundTrip.encode(old), into: new)
+    }
+    #expect(after.forwards.selection == [path(0, 1)] && after.forwards.firstVisible == path(0, 2))
+    #expect(after.backwards.selection == [path(0, 0)] && after.backwards.firstVisible == path(0, 1))
+  }
+
+  /// A hundred rows, of which some have come.
+  private static let rows = (0..<100).map { "row \($0)" }
+
+  /// A list with the row 75 selected and at the top, as it was left.
+  private func listAtRow75() -> (list: ListController, source: Source) {
+    let source = Source([Self.rows])
+    let list = list(source)
+    list.select([path(0, 3), path(0, 75)])
+    list.scroll(to: path(0, 75), offset: 4)
+    return (list, source)
+  }
+
+  @Test(arguments: [false, true], [true, false])
+  func `what a page has not brought yet comes with its page, and a save meanwhile does not forget it`(
+    isRestarted: Bool, isAssociated: Bool
+  ) async throws {
+    let bench = Bench()
+    let (before, old) = listAtRow75()
+    if !isAssociated { before.association = nil }
+    try await bench.preserve(before)
+    let source = Source([[]])
+    var coordinator = bench.launch()
+    var running = ListController(restorationIdentifier: "list", association: isAssociated ? source : nil)
+    _ = try await coordinator.restore(into: running)
+    for count in [0, 20, 40, 60, 80] {
+      source.sections = [Array(Self.rows.prefix(count))]
+      running.dataSourceDidLoad(elementCounts: [count], isComplete: false)
+      #expect(running.selection == [3, 75].filter { $0 < count }.map { path(0, $0) })
+      #expect(running.firstVisible == (count < 80 ? nil : path(0, 75)))
+      #expect(running.isAwaitingData == (count < 80))
+      _ = try await coordinator.preserve(running)
+      guard isRestarted else { continue }
+      // A kill between two pages.
+      coordinator = bench.launch()
+      running = ListController(restorationIdentifier: "list", association: isAssociated ? source : nil)
+      _ = try await coordinator.restore(into: running)
+      running.dataSourceDidLoad(elementCounts: [count], isComplete: false)
+    }
+    #expect(running.anchorOffset == 4)
+    withExtendedLifetime(old) {}
+  }
+
+  @Test func `with the last page what has not come is gone`() throws {
+    let (before, old) = listAtRow75()
+    let source = Source([Array(Self.rows.prefix(20))])
+    let running = ListController(restorationIdentifier: "list", association: source)
+    try RoundTrip.decode(RoundTrip.encode(before), into: running)
+    running.dataSourceDidLoad(elementCounts: [20], isComplete: false)
+    source.sections = [Array(Self.rows.prefix(74))]
+    running.dataSourceDidLoad(elementCounts: [74], isComplete: true)
+    #expect(running.selection == [path(0, 3)] && !running.isAwaitingData)
+    #expect(running.firstVisible == path(0, 73) && running.anchorOffset == 0)
+    withExtendedLifetime(old) {}
+  }
+
+  @Test(arguments: [true, false])
+  func `between two pages the user's selection ends the wait for the selected, scrolling the wait for the place`(
+    selects: Bool
+  ) throws {
+    let (before, old) = listAtRow75()
+    let source = Source([Array(Self.rows.prefix(20))])
+    let running = ListController(restorationIdentifier: "list", association: source)
+    try RoundTrip.decode(RoundTrip.encode(before), into: running)
+    running.dataSourceDidLoad(elementCounts: [20], isComplete: false)
+    if selects { running.select([path(0, 7)]) } else { running.scroll(to: path(0, 9), offset: 1) }
+    #expect(running.isAwaitingData)
+    // A save and a launch between two pages.
+    let record = try RoundTrip.encode(running)
+    source.sections = [Self.rows]
+    let later = ListController(restorationIdentifier: "list", association: source)
+    try RoundTrip.decode(record, into: later)
+    for list in [running, later] {
+      list.dataSourceDidLoad(elementCounts: [100], isComplete: false)
+      #expect(list.selection == (selects ? [path(0, 7)] : [path(0, 3), path(0, 75)]))
+      #expect(list.firstVisible == path(0, selects ? 75 : 9) && list.anchorOffset == (selects ? 4 : 1))
+      #expect(!list.isAwaitingData)
+    }
+    withExtendedLifetime(old) {}
+  }
+
+  @Test func `a list that is fetched anew page by page keeps its selection and its place`() throws {
+    let (running, source) = listAtRow75()
+    running.dataSourceWillChange()
+    for count in [20, 90] {
+      source.sections = [["new"] + Self.rows.prefix(count - 1)]
+      running.dataSourceDidLoad(elementCounts: [count], isComplete: false)
+      #expect(running.isAwaitingData == (count == 20))
+    }
+    #expect(running.selection == [path(0, 4), path(0, 76)])
+    #expect(running.firstVisible == path(0, 76) && running.anchorOffset == 4)
   }
 
   @Test func `index paths of no element are never selected`() {

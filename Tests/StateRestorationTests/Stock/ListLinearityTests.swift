@@ -15,11 +15,11 @@ import Testing
 
     func path(_ row: Int) -> IndexPath { isInSections ? [row, 0] : [0, row] }
 
-    func modelIdentifier(forElementAt indexPath: IndexPath) -> ModelIdentifier? {
+    func modelIdentifier(forElementAt indexPath: IndexPath, in list: ListController) -> ModelIdentifier? {
       ModelIdentifier("\(indexPath[isInSections ? 0 : 1])")
     }
 
-    func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier) -> IndexPath? {
+    func indexPath(forElementWithModelIdentifier identifier: ModelIdentifier, in list: ListController) -> IndexPath? {
       Int(identifier.rawValue).map(path)
     }
   }

@@ -117,6 +117,63 @@ import Testing
     #expect(try restored(between).frame == WindowFrame(x: 10, y: 20, width: 400, height: 250))
   }
 
+  // MARK: - Screens that go and come
+
+  /// A window on the right screen, and what it has as its place there.
+  private static let onTheRight = WindowFrame(x: 2500, y: 50, width: 300, height: 200)
+
+  /// What the desktop does with a window whose screen is gone.
+  enum Showing: CaseIterable {
+    case nothing, asAsked, elsewhere, inAnotherState, withoutPlaces
+  }
+
+  @Test(arguments: Showing.allCases)
+  func `a launch without the screen, in which nobody moves the window, does not cost its place`(showing: Showing) throws
+  {
+    let before = WindowController(restorationIdentifier: "window", screens: [Self.left, Self.right])
+    before.windowDidChange(to: .normal, frame: Self.onTheRight)
+    let between = try restored(before)
+    let shown = try #require(between.frame)
+    #expect(shown.x == 1620)
+    switch showing {
+    case .nothing: break
+    case .asAsked: between.windowDidChange(to: .normal, frame: shown)
+    case .elsewhere: between.windowWasShown(at: WindowFrame(x: 100, y: 90, width: 280, height: 210))
+    case .inAnotherState: between.windowDidChange(to: .maximized, frame: Self.left)
+    case .withoutPlaces: between.windowDidChange(to: .normal, size: WindowSize(width: 300, height: 200))
+    }
+    let after = try restored(between, screens: [Self.left, Self.right])
+    #expect(after.frame == Self.onTheRight && after.size == WindowSize(width: 300, height: 200))
+  }
+
+  @Test func `a window that the user moves on the other screen stays there`() throws {
+    let before = WindowController(restorationIdentifier: "window", screens: [Self.left, Self.right])
+    before.windowDidChange(to: .normal, frame: Self.onTheRight)
+    let between = try restored(before)
+    let moved = WindowFrame(x: 10, y: 20, width: 300, height: 200)
+    between.windowDidChange(to: .normal, frame: moved)
+    #expect(try restored(between, screens: [Self.left, Self.right]).frame == moved)
+  }
+
+  @Test func `a window whose screen goes while the program runs is back when the screen is`() throws {
+    let window = WindowController(restorationIdentifier: "window", screens: [Self.left, Self.right])
+    window.windowDidChange(to: .normal, frame: Self.onTheRight)
+    window.screens = [Self.left]
+    #expect(window.frame == WindowFrame(x: 1620, y: 50, width: 300, height: 200))
+    #expect(try restored(window, screens: [Self.left, Self.right]).frame == Self.onTheRight)
+    window.screens = [Self.left, Self.right]
+    #expect(window.frame == Self.onTheRight)
+  }
+
+  @Test func `a size that no screen has room for is back when one has`() throws {
+    let before = WindowController(restorationIdentifier: "window")
+    before.windowDidChange(to: .normal, size: WindowSize(width: 3000, height: 500))
+    let between = try restored(before)
+    between.windowDidChange(to: .normal, size: WindowSize(width: 1920, height: 500))
+    let large = WindowFrame(x: 0, y: 0, width: 3840, height: 2160)
+    #expect(try restored(between, screens: [large]).size == WindowSize(width: 3000, height: 500))
+  }
+
   @Test(arguments: [
     WindowSize(width: .nan, height: 5), WindowSize(width: 5, height: 0), WindowSize(width: -5, height: 5),
     WindowSize(width: .infinity, height: 5),

@@ -28,6 +28,12 @@ final class BlockCache: Sendable {
     return data
   }
 
+  /// Forgets the blocks; they are read again when they are asked for.
+  func removeAll() { blocks.withLock { $0.removeAll() } }
+
+  /// How many bytes of blocks there are, at most.
+  var byteCount: Int { blocks.withLock { $0.count } * RestorationArchive.Source.blockSize }
+
   /// Lends a parser of a range of the source, which must lie within it.
   func parse<Result>(
     _ range: Range<Int>, _ body: (inout ByteCursor) throws(ArchiveError) -> Result

@@ -41,6 +41,19 @@ final class ReaderCore: Sendable {
     self.limits = limits
   }
 
+  /// The same archive with its base in another place; nil for another base.
+  func rebased(on source: RestorationArchive.Source) throws(ArchiveError) -> ReaderCore? {
+    let other = try Base(source, limits: limits)
+    guard other.header == base.header else { return nil }
+    return ReaderCore(base: other, deltas: deltas, limits: limits)
+  }
+
+  private init(base: Base, deltas: Deltas, limits: RestorationArchive.Limits) {
+    self.base = base
+    self.deltas = deltas
+    self.limits = limits
+  }
+
   /// The header of the newest part: what there is now.
   var newest: PartHeader { deltas.newest ?? base.header }
   /// The number of nodes.

@@ -8,6 +8,16 @@ struct RecentValues<Value> {
   /// Makes room for so many.
   init(capacity: Int) { self.capacity = capacity }
 
+  /// Forgets all values.
+  mutating func removeAll() {
+    values = [:]
+    order = []
+    oldest = 0
+  }
+
+  /// The number of values.
+  var count: Int { values.count }
+
   /// The value of a number; setting one that is there already changes nothing in the order.
   subscript(number: Int) -> Value? {
     get { values[number] }

@@ -4,23 +4,29 @@ extension RestorationArchive {
     /// The class tags, by index.
     package let tags: [RestorationClass]
     private let core: ReaderCore
+    private let tables: PinnedTables?
     /// Damaged tables are a matter of the nodes that need them.
-    private let tables: Result<ReaderCore.Tables, ArchiveError>
+    private let damage: ArchiveError?
 
     /// Begins a walk; reads the tables.
     package init(_ reader: Reader) {
       core = reader.core
-      tables = Result { [core] () throws(ArchiveError) in try core.tables() }
-      tags = (try? tables.get())?.tags ?? []
+      do throws(ArchiveError) {
+        let all = try core.tables()
+        (tables, tags, damage) = (all.decoding, all.tags, nil)
+      } catch {
+        (tables, tags, damage) = (nil, [], error)
+      }
     }
 
     /// Looks a node up, with its subtree; nil when there is none of that number.
     package func visit(_ id: NodeID) throws(ArchiveError) -> Visit? {
       guard let node = try core.node(id.rawValue) else { return nil }
       let children = try core.children(of: node)
+      if node.tag != nil, let damage { throw damage }
       return Visit(
         identifier: RestorationIdentifier(node.name),
-        attributes: try core.attributes(of: node, tags: node.tag == nil ? [] : tables.get().tags),
+        attributes: try core.attributes(of: node, tags: tags),
         tag: node.tag.map(Int.init), children: children.map(NodeID.init(rawValue:)),
         byteCount: node.state.range.count, state: node.state)
     }
@@ -28,8 +34,9 @@ extension RestorationArchive {
     /// What decodes a node's state; nil when it has none.
     package func decoder(of visit: Visit) throws(ArchiveError) -> RecordDecoder? {
       guard !visit.state.range.isEmpty else { return nil }
-      return try RecordDecoder(
-        core.payload(at: visit.state), tables: tables.get().decoding, depthLimit: core.limits.valueDepth)
+      let payload = try core.payload(at: visit.state)
+      guard let tables else { throw damage ?? ArchiveError(.corrupt, "the archive has no tables") }
+      return try RecordDecoder(payload, tables: tables, depthLimit: core.limits.valueDepth)
     }
   }
 

@@ -6,6 +6,13 @@ extension RestorationArchive.Writer {
       children: children.map(Siblings.init), isStored: true)
   }
 
+  /// Makes room for nodes that are about to be looked at or inserted, as there may be very many.
+  package mutating func makeRoom(for count: Int) {
+    slots.reserveCapacity(slots.count + count)
+    slotOfNode.reserveCapacity(slotOfNode.count + count)
+    links.reserveCapacity(links.count + count)
+  }
+
   /// Reads the facts of a node that will be asked for more than once; nothing for a number that no node has.
   package mutating func prepare(_ id: NodeID) throws(ArchiveError) {
     if slotOfNode[id.rawValue] == nil { try makeSlot(id) }

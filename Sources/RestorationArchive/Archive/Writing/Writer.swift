@@ -110,6 +110,24 @@ extension RestorationArchive {
         context: context, tables: self.tables.mark, tagCount: tags.count, deltaCount: core.deltas.count)
     }
 
+    /// How much of the base is in memory, in bytes: its own bytes, or blocks that were read ahead.
+    package var heldByteCount: Int {
+      guard let cache = reader?.base.cache else { return 0 }
+      return cache.memory?.count ?? cache.byteCount
+    }
+
+    /// Reads the base from a source from now on, instead of holding all its bytes; what was read ahead is forgotten.
+    ///
+    /// - Parameter source: The base that was made last, or is continued, wherever it lies now; anything else is not taken.
+    package mutating func release(to source: Source?) {
+      reader?.base.cache.removeAll()
+      guard let held = reader?.base.cache.memory, let source, source.byteCount == held.count,
+        let lean = try? reader?.rebased(on: source)
+      else { return }
+      reader = lean
+      baseBytes = nil
+    }
+
     /// Whether the next delta would hold anything.
     package var hasChanges: Bool { !dirty.isEmpty || hasNewContext }
 

@@ -24,10 +24,6 @@ struct ReadOnlyFileSystem: WrappingFileSystem {
     if !options.contains(.create) { _ = try base.status(ofName: name, in: directory) }
     throw refuse(.openFile, name)
   }
-  func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor { throw refuse(.openTemporary) }
-  func link(_ descriptor: Descriptor, as name: String, in directory: Descriptor) throws(FileSystemError) {
-    throw refuse(.link, name)
-  }
   func rename(
     _ name: String, to newName: String, in directory: Descriptor, replacing: Bool
   ) throws(FileSystemError) { throw refuse(.rename, name) }
@@ -39,10 +35,5 @@ struct ReadOnlyFileSystem: WrappingFileSystem {
   func synchronize(_ descriptor: Descriptor) throws(FileSystemError) { throw refuse(.synchronize) }
   func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError) { throw refuse(.synchronizeData) }
   func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) { throw refuse(.allocate) }
-  func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) { throw refuse(.truncate) }
 
-  func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) { throw refuse(.changeMode) }
-  func setAttribute(
-    _ name: String, to value: [UInt8], of descriptor: Descriptor
-  ) throws(FileSystemError) { throw refuse(.setAttribute) }
 }

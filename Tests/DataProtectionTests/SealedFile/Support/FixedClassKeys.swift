@@ -5,7 +5,6 @@ import Synchronization
 
 /// Class keys that a test laid down, with a lock like the device's.
 final class FixedClassKeys: ClassKeys {
-  let keybagIdentifier: KeybagIdentifier
   let identifier: ClassKeyIdentifier
   private let classKeys: [ProtectionClass: [UInt8]]
   private let state = Mutex(State())
@@ -17,11 +16,9 @@ final class FixedClassKeys: ClassKeys {
   }
 
   /// - Parameters:
-  ///   - keybag: The keybag's identifier, 16 bytes.
   ///   - identifier: The identifier of every class key.
   ///   - classKeys: The keys; for `completeUnlessOpen` the private one.
-  init(keybag: [UInt8], identifier: [UInt8], classKeys: [ProtectionClass: [UInt8]]) {
-    keybagIdentifier = KeybagIdentifier(bytes: keybag)
+  init(identifier: [UInt8], classKeys: [ProtectionClass: [UInt8]]) {
     self.identifier = ClassKeyIdentifier(bytes: identifier)
     self.classKeys = classKeys
   }
@@ -30,7 +27,7 @@ final class FixedClassKeys: ClassKeys {
   convenience init(device: UInt8 = 1) {
     let keys = ProtectionClass.allCases.map { ($0, [UInt8](repeating: device &* 16 &+ $0.rawValue, count: 32)) }
     self.init(
-      keybag: .init(repeating: device, count: 16), identifier: .init(repeating: device &+ 100, count: 16),
+      identifier: .init(repeating: device &+ 100, count: 16),
       classKeys: Dictionary(uniqueKeysWithValues: keys))
   }
 
@@ -56,6 +53,10 @@ final class FixedClassKeys: ClassKeys {
 
   private func check(_ identifier: ClassKeyIdentifier) throws(ProtectionError) {
     guard identifier == self.identifier else { throw ProtectionError(.otherDevice, "No such key.") }
+  }
+
+  func isAvailable(_ protection: ProtectionClass) -> Bool {
+    protectionCode { () throws(ProtectionError) in _ = try key(protection) } == nil
   }
 
   func withSealingKey<R>(

@@ -19,8 +19,7 @@ struct SealedFileRig {
     generation: UInt64 = 7
   ) -> SealedFields {
     SealedFields(
-      kind: kind, protection: protection, identity: identity ?? self.identity, generation: generation,
-      identifier: (0..<16).map { UInt8($0) })
+      kind: kind, protection: protection, identity: identity ?? self.identity, generation: generation)
   }
 
   func seal(_ plaintext: Data, _ fields: SealedFields? = nil) throws(ProtectionError) -> [UInt8] {

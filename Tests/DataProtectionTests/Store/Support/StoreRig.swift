@@ -13,7 +13,7 @@ struct StoreRig {
   /// The real sealing code, where a test needs its lengths or its checks; the stand-in otherwise.
   var sealer: (any StoreSealing)?
   var keys = ToyKeys()
-  var options = DeviceOptions()
+  var options = StoreOptions()
   var slot = ArchiveSlot(application: "com.example.notes", scene: "main")
   var protection = ProtectionClass.complete
   /// Whether it is the device's own store, which is made again when somebody removes it.

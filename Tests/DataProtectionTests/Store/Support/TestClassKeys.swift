@@ -16,13 +16,11 @@ final class TestClassKeys: ClassKeys {
     var next = 0
   }
 
-  let keybagIdentifier: KeybagIdentifier
   private let keys: [ProtectionClass: Key]
   private let publicKey: [UInt8]
   private let state = Mutex(State())
 
   init(device: UInt8 = 5) throws {
-    keybagIdentifier = KeybagIdentifier(bytes: [UInt8](repeating: device, count: 16))
     keys = try Dictionary(uniqueKeysWithValues: ProtectionClass.allCases.map { ($0, try Key()) })
     publicKey = try X25519.publicKey(of: keys[.completeUnlessOpen]!.key)
   }
@@ -45,6 +43,10 @@ final class TestClassKeys: ClassKeys {
   private func require(_ protection: ProtectionClass) throws(ProtectionError) {
     guard protection == .none || protection == .completeUntilFirstUserAuthentication || !state.withLock(\.isLocked)
     else { throw ProtectionError(.locked, "Locked.") }
+  }
+
+  func isAvailable(_ protection: ProtectionClass) -> Bool {
+    protectionCode { () throws(ProtectionError) in try require(protection) } == nil
   }
 
   func withSealingKey<R>(

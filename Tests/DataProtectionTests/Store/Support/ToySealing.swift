@@ -13,7 +13,7 @@ final class ToySealing: StoreSealing {
   /// Which device it is.
   let device: UInt8
 
-  static let headerByteCount = 80
+  static let headerByteCount = 64
 
   init(device: UInt8 = 1) {
     self.device = device
@@ -71,7 +71,8 @@ final class ToySealing: StoreSealing {
     bytes.appendInteger(fields.generation)
     bytes.appendInteger(UInt32(fields.messageByteCount))
     bytes.appendInteger(fields.flags.rawValue)
-    bytes += fields.identifier
+    // No two are the same.
+    bytes += randomBytes(14)
     bytes.appendZeroes(SealedFileHeader.identityRange.lowerBound - bytes.count)
     return bytes + fields.identity
   }
@@ -91,7 +92,7 @@ final class ToySealing: StoreSealing {
     return SealedFields(
       kind: .archive, protection: protection,
       identity: Array(bytes.dropFirst(SealedFileHeader.identityRange.lowerBound).prefix(32)), generation: generation,
-      flags: .init(rawValue: flags), messageByteCount: Int(length), identifier: [])
+      flags: .init(rawValue: flags), messageByteCount: Int(length))
   }
 
   fileprivate var corrupt: ProtectionError { ProtectionError(.corrupt, "Damaged.") }
@@ -158,6 +159,7 @@ struct ToyFrames: FrameSealing {
 
 /// Keys that are as long as real ones, and as short-lived as a test.
 struct ToyKeys: StoreKeys {
+  func isOnDisk() -> Bool { true }
   var keybagIdentifier = KeybagIdentifier(bytes: [UInt8](repeating: 5, count: 16))
   var keybagRevision: UInt64 = 1
   var bootIdentifier = [UInt8](repeating: 1, count: 16)

@@ -23,12 +23,6 @@ extension WrappingFileSystem {
   {
     try base.openFile(name, in: directory, options)
   }
-  func openTemporary(in directory: Descriptor) throws(FileSystemError) -> Descriptor {
-    try base.openTemporary(in: directory)
-  }
-  func link(_ descriptor: Descriptor, as name: String, in directory: Descriptor) throws(FileSystemError) {
-    try base.link(descriptor, as: name, in: directory)
-  }
   func rename(_ name: String, to newName: String, in directory: Descriptor, replacing: Bool) throws(FileSystemError) {
     try base.rename(name, to: newName, in: directory, replacing: replacing)
   }
@@ -41,14 +35,8 @@ extension WrappingFileSystem {
   func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) {
     try base.allocate(descriptor, length: length)
   }
-  func truncate(_ descriptor: Descriptor, to length: Int64) throws(FileSystemError) {
-    try base.truncate(descriptor, to: length)
-  }
   func status(ofName name: String, in directory: Descriptor) throws(FileSystemError) -> FileStatus {
     try base.status(ofName: name, in: directory)
-  }
-  func changeMode(of descriptor: Descriptor, to mode: UInt32) throws(FileSystemError) {
-    try base.changeMode(of: descriptor, to: mode)
   }
   func volumeKind(of descriptor: Descriptor) throws(FileSystemError) -> VolumeKind {
     try base.volumeKind(of: descriptor)
@@ -60,12 +48,6 @@ extension WrappingFileSystem {
 
   func unlock(_ descriptor: Descriptor) throws(FileSystemError) { try base.unlock(descriptor) }
   func pause(for duration: Duration) { base.pause(for: duration) }
-  func attribute(_ name: String, of descriptor: Descriptor) throws(FileSystemError) -> [UInt8]? {
-    try base.attribute(name, of: descriptor)
-  }
-  func setAttribute(_ name: String, to value: [UInt8], of descriptor: Descriptor) throws(FileSystemError) {
-    try base.setAttribute(name, to: value, of: descriptor)
-  }
   func close(_ descriptor: Descriptor) { base.close(descriptor) }
   func status(of descriptor: Descriptor) throws(FileSystemError) -> FileStatus { try base.status(of: descriptor) }
   func status(atPath path: String) throws(FileSystemError) -> FileStatus { try base.status(atPath: path) }

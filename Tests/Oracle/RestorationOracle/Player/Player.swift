@@ -21,6 +21,8 @@ import Synchronization
   private var program = ProgramVersion(1)
   private var knowledge = ProgramVersion(1).knowledge
   private var launch = Step.Launch()
+  /// When the run restored last, in seconds.
+  private var restoredAt = 0
   private var isLocked = false
   private var goneModels: Set<String> = []
   private var refused: Set<Int> = []
@@ -29,10 +31,13 @@ import Synchronization
   private var plan: [[String]: (kind: PageClass, model: String?)] = [:]
   /// Where restoring died since it ended well the last time: a path, or somewhere.
   private var deaths: [Death] = []
+  /// Whether restoring died somewhere since, and launches that make fewer pages have not shown where.
+  private var hasUnseenDeath = false
   private var violation: String?
-  private var hasForgotten = false
-  /// What this run could not encode.
-  private var notEncoded: Set<[String]> = []
+  /// The newest generation, and what the one before it has; nil where that is not known.
+  private var newest: (generation: UInt64, before: Table?)?
+  /// Whether a generation was damaged, and nothing was saved since: after a death in the one before nothing is restored.
+  private var isFallback = false
   /// How many steps were run so far.
   package private(set) var stepCount = 0
   /// How many scripts ended early, as too much may have been true.
@@ -75,7 +80,8 @@ import Synchronization
     device.healDisk()
     device.contents = empty
     (worlds, program, launch, plan, deaths) = ([World()], ProgramVersion(1), Step.Launch(), [:], [])
-    (goneModels, refused, unencodable, violation, hasForgotten) = ([], [], [], nil, false)
+    (goneModels, refused, unencodable, violation, hasUnseenDeath) = ([], [], [], nil, false)
+    (newest, isFallback) = (nil, false)
     try await device.unlock()
     isLocked = false
   }
@@ -104,10 +110,16 @@ import Synchronization
   /// Plays one step; a difference, nil when there is none.
   package func play(_ step: Step) async -> String? {
     stepCount += 1
+    // So that no two saves are of one time.
+    device.clock.advance(by: .seconds(1))
     do {
       let difference = try await run(step) ?? violation ?? compareScreen()
       // The user does nothing in a turn that restores.
-      if step.restores { await finishTurns() }
+      if step.restores || isDeferred { await finishTurns() }
+      if isDeferred {
+        let known = known()
+        change { $0.endTurn(known) }
+      }
       if let trace {
         trace("\(step)\n" + describe() + (difference.map { "  DIFFERENCE \($0)\n" } ?? ""))
       }
@@ -123,6 +135,9 @@ import Synchronization
       goneModels.formSymmetricDifference([model])
       knowledge.goneModels = goneModels
       return nil
+    case .wait(let seconds):
+      device.clock.advance(by: .seconds(seconds))
+      return nil
     case .lock:
       guard !isLocked else { return nil }
       isLocked = true
@@ -134,6 +149,10 @@ import Synchronization
       return nil
     case .cutPower(let mask):
       cutPower(mask)
+      return nil
+    case .damage:
+      end()
+      damage()
       return nil
     case .launch(let launch):
       end()
@@ -174,7 +193,7 @@ import Synchronization
         worlds[index].life.discard()
         worlds[index].fallbacks = []
       }
-      deaths = []
+      (deaths, newest) = ([], nil)
       return nil
     default:
       edit(step)
@@ -189,6 +208,8 @@ import Synchronization
     }
   }
 
+  private var now: Int { Int(device.clock.now.offset / .seconds(1)) }
+
   /// Changes all that may be true.
   private func change(_ body: (inout Life) -> Void) {
     for index in worlds.indices { body(&worlds[index].life) }
@@ -200,6 +221,7 @@ import Synchronization
     known.goneModels = goneModels
     known.refused = launch.isStrict ? refused : []
     known.unencodable = unencodable
+    (known.now, known.restoredAt) = (now, restoredAt)
     return known
   }
 
@@ -234,17 +256,9 @@ import Synchronization
       push(path.names, kind, model, presented)
       if value > 0 || bytes > 0, page(at: path.names)?.content == PageContent() { fill(path.names, value, bytes) }
     case .many(let path, let count, let bytes):
-      for number in 0..<count {
-        let path = path.names + ["n\(number)"]
-        guard page(at: path) == nil else { continue }
-        push(path, .plain, nil, false)
-        fill(path, 1_000_000 + number, bytes)
-      }
+      pushMany(path.names, count, bytes)
     case .edit(let path, let value, let bytes): fill(path.names, value, bytes)
-    case .editUnencodable(let path, let value):
-      // Forgetting may have met other values, which are saved.
-      guard !hasForgotten else { return }
-      fill(path.names, value, 0, isUnencodable: true)
+    case .editUnencodable(let path, let value): fill(path.names, value, 0, isUnencodable: true)
     case .editRefused(let path, let value): fill(path.names, value, 0, isRefused: true)
     case .close(let path):
       guard path.names.count > 1, let page = page(at: path.names), let parent = self.page(at: path.parent.names) else {
@@ -290,6 +304,22 @@ import Synchronization
     }
   }
 
+  private func pushMany(_ path: [String], _ count: Int, _ bytes: Int) {
+    guard let parent = page(at: path) else { return }
+    let taken = Set(parent.pages.map(\.name))
+    let added = (0..<count).map { ("n\($0)", Value([1_000_000 + $0], filling: bytes)) }.filter { !taken.contains($0.0) }
+    for (name, value) in added {
+      let page = program.page(name, .plain, model: nil)
+      (page.content.items, page.content.filling) = (value.items, value.filling)
+      parent.push(page)
+    }
+    let tag = program.tag(of: .plain)
+    change { life in
+      guard let parent = life.object(at: path) else { return }
+      for (name, value) in added { _ = life.add(Object(identifier: name, tag: tag, value: value, parent: parent)) }
+    }
+  }
+
   // MARK: - Saves
 
   private func save() async -> String? {
@@ -300,34 +330,63 @@ import Synchronization
       preserved = try await coordinator.preserve(root)
     } catch {
       worlds = worlds.flatMap { $0.saving(known) }.distinct
+      newest = nil
       return nil
     }
-    if case .preserved(let receipt) = preserved, receipt.durability == .unknown {
-      worlds = worlds.flatMap { $0.saving(known) }.distinct
-      return nil
+    if case .preserved(let receipt) = preserved {
+      guard receipt.durability == .durable else {
+        worlds = worlds.flatMap { $0.saving(known) }.distinct
+        newest = nil
+        return nil
+      }
+      noteGeneration(receipt)
     }
     var first: String?
-    var failed: Set<[String]> = []
-    defer { notEncoded.formUnion(failed) }
     worlds =
       worlds.compactMap { world in
         var world = world
         let isLocked = world.life.isLocked
         let outcome = world.save(known)
-        let difference = ReportComparison.difference(preserved, outcome, isLocked: isLocked, earlier: notEncoded)
-        failed.formUnion(outcome.notEncoded)
+        let difference = ReportComparison.difference(preserved, outcome, isLocked: isLocked)
         first = first ?? difference
         return difference == nil ? world : nil
       }.distinct
     return worlds.isEmpty ? first : nil
   }
 
+  /// What the generation before the newest has is known after a whole one that followed a certain state.
+  private func noteGeneration(_ receipt: PreservationReceipt) {
+    isFallback = false
+    if receipt.kind == .whole {
+      let isCertain = worlds.count == 1 && worlds[0].fallbacks.isEmpty && worlds[0].life.pending.isEmpty
+      newest = (receipt.generation, isCertain ? worlds[0].life.stored : nil)
+    } else if receipt.kind != .change || receipt.generation != newest?.generation {
+      newest = nil
+    }
+  }
+
+  /// Changes a byte of the newest generation's file: from now on the one before is the newest.
+  private func damage() {
+    guard deaths.isEmpty, !hasUnseenDeath, worlds.count == 1, worlds[0].fallbacks.isEmpty,
+      worlds[0].life.pending.isEmpty, case (let generation, let before?)? = newest, let disk = device.memory
+    else { return }
+    for slot in disk.names(atPath: "/device/archives") {
+      let path = "/device/archives/\(slot)/g-\(generation)"
+      guard var bytes = disk.content(atPath: path), bytes.count > 200 else { continue }
+      bytes[200] ^= 0xff
+      disk.plant(bytes, atPath: path)
+      worlds[0].life.stored = before
+      (newest, isFallback) = (nil, true)
+    }
+  }
+
   private func dieInSave(_ call: Int) async -> String? {
     if let file = process?.fileSystem { file.die(beforeCall: file.callCount + max(call, 1)) }
-    let before = worlds
+    let (before, wasFallback) = (worlds, isFallback)
     let difference = await save()
     // What a dead process says counts for nothing.
     if difference != nil { worlds = before.flatMap { $0.saving(known()) }.distinct }
+    (newest, isFallback) = (nil, wasFallback)
     end()
     return nil
   }
@@ -337,7 +396,7 @@ import Synchronization
   private func end() {
     for (path, page) in pages { plan[path] = (page.kind, page.restorationModelIdentifier?.rawValue) }
     process?.fileSystem.die()
-    (process, coordinator, root, notEncoded) = (nil, nil, nil, [])
+    (process, coordinator, root) = (nil, nil, nil)
     for index in worlds.indices { worlds[index].end() }
     worlds = worlds.distinct
   }
@@ -357,6 +416,7 @@ import Synchronization
     let isDeferred = isDeferred
     try await device.unlock()
     guard process != nil, isDeferred else { return nil }
+    restoredAt = now
     guard let report = await delegate.lateReport() else { return "the unlock restored nothing" }
     return compare(report) { life, factory, known in life.unlock(make: factory, known) }
   }
@@ -373,10 +433,11 @@ import Synchronization
     if isLocked, !dimensions.contains(.lockedLaunches) {
       if let difference = try await unlock() { return difference }
     }
+    restoredAt = now
     let process = try await device.startProcess()
     self.process = process
     let file = process.fileSystem
-    let isDying = (call != nil || name != nil) && deaths.count < 2
+    let isDying = (call != nil || name != nil) && deaths.count < 2 && !isFallback
     if isDying, let call { file.die(beforeCall: file.callCount + call) }
     var hit: Death?
     let hook = { (path: [String], isDecoding: Bool) in
@@ -403,6 +464,7 @@ import Synchronization
     if !isLocked {
       // What this launch did not ask for is left out when one does.
       let seen = ReportComparison.restored(report).union(ReportComparison.leftOut(report))
+      if deaths.contains(where: { $0.path == nil }), launch.makesFewer { hasUnseenDeath = true }
       deaths.removeAll { $0.path.map { seen.contains($0) } ?? true }
     }
     return difference
@@ -440,14 +502,15 @@ import Synchronization
     let known = known()
     for path in paths.sorted(by: { $0.count < $1.count }) {
       let found = worlds.flatMap { world -> [World] in
-        guard let table = world.life.stored, let row = table.row(at: path),
+        guard let table = world.life.loaded(known), let row = table.row(at: path),
           !table.rows(at: table[row].key.place).contains(where: {
             table.isBlocked($0) || table[$0].records.contains(where: \.isQuarantined)
           })
         else {
           return [world]
         }
-        guard let death = deaths.first(where: { $0.path == nil || $0.path == path }) else { return [] }
+        let unseen = hasUnseenDeath ? Death(path: nil) : nil
+        guard let death = deaths.first(where: { $0.path == nil || $0.path == path }) ?? unseen else { return [] }
         // Nobody saw where a process has died before a call.
         return (death.path == nil ? [true, false] : [death.isDecoding]).map { isAtRecord in
           var world = world
@@ -466,7 +529,7 @@ import Synchronization
       else { continue }
       guard path.indices.dropFirst().allSatisfy({ plan(Array(path[...$0]), nil) != nil }) else { continue }
       let isMade = worlds.allSatisfy { world in
-        world.life.stored.flatMap { table in table.row(at: path).map { !table.isBlocked($0) } } ?? false
+        world.life.loaded(known).flatMap { table in table.row(at: path).map { !table.isBlocked($0) } } ?? false
       }
       if isMade, plan(path, nil) != nil {
         return "\(path.joined(separator: "/")) was not left out after restoring died there"
@@ -479,6 +542,7 @@ import Synchronization
     guard !isLocked, !isDeferred, let coordinator, let root else { return nil }
     if let difference = await save() { return difference }
     (launch.hiding, launch.replacing, launch.misnaming) = (nil, nil, nil)
+    restoredAt = now
     let report = try await coordinator.restore(into: root, retriesLeftOut: retrying)
     return compare(report) { life, factory, known in life.restoreAgain(retrying: retrying, make: factory, known) }
   }
@@ -495,13 +559,10 @@ import Synchronization
   }
 
   private func forget(_ path: [String]) async -> String? {
-    guard !isLocked, !isDeferred, path.count > 1, page(at: path) == nil, page(at: path.dropLast()) != nil,
-      unencodable.isEmpty
-    else {
+    guard !isLocked, !isDeferred, path.count > 1, page(at: path) == nil, page(at: path.dropLast()) != nil else {
       return nil
     }
     let known = known()
-    hasForgotten = true
     let isForgotten = await coordinator?.forget(RestorationPath(PagePath(path))) ?? false
     var first: String?
     worlds =

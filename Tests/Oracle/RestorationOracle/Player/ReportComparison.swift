@@ -26,16 +26,13 @@ enum ReportComparison {
   }
 
   /// Compares the outcome of a save that was acknowledged.
-  ///
-  /// - Parameter earlier: The paths that earlier saves of the run could not encode: a finding may be told later.
-  static func difference(
-    _ preserved: PreservationOutcome, _ outcome: Outcome, isLocked: Bool, earlier: Set<[String]>
-  ) -> String? {
+  static func difference(_ preserved: PreservationOutcome, _ outcome: Outcome, isLocked: Bool) -> String? {
     switch preserved {
     case .declined: return "the save was declined"
     case .deferred where outcome.hasWritten || !isLocked: return "a save was \(preserved)"
     case .unchanged where outcome.hasWritten: return "a save says that nothing has changed"
-    case .preserved, .unchanged, .deferred: break
+    case .deferred: return nil
+    case .preserved, .unchanged: break
     }
     var duplicates: Set<[String]> = []
     var notEncoded: Set<[String]> = []
@@ -49,8 +46,7 @@ enum ReportComparison {
     guard duplicates == outcome.duplicates else {
       return "the duplicates are \(text(duplicates)), and should be \(text(outcome.duplicates))"
     }
-    // An object whose values did not change is not encoded again.
-    guard notEncoded.isSubset(of: outcome.notEncoded.union(earlier)) else {
+    guard notEncoded == outcome.notEncoded else {
       return "\(text(notEncoded)) were not encoded, and should be \(text(outcome.notEncoded))"
     }
     return nil

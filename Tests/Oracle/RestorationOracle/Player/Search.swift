@@ -15,7 +15,10 @@
   private let seed: UInt64
   private let length: Int
 
-  /// How many steps were run, those of shrinking not counted.
+  /// Whether what fails is made short.
+  package var shortens = true
+
+  /// How many steps were run, those of making scripts short not counted.
   package private(set) var stepCount = 0
 
   /// How many scripts failed and then did not.
@@ -60,7 +63,8 @@
       unsteadyCount += 1
       return nil
     }
-    return await shrink(steps, number, difference)
+    return shortens
+      ? await shorten(steps, number, difference) : Finding(number: number, steps: steps, difference: difference)
   }
 
   /// Whether a script fails once more: threads may meet in another order each time.
@@ -76,37 +80,13 @@
     return await player.difference(steps)
   }
 
-  /// Takes steps out, and makes others simpler, for as long as what is left still fails.
-  private func shrink(_ whole: [Step], _ number: Int, _ first: String) async -> Finding {
-    var (steps, difference) = (whole, first)
-    func fails(_ shorter: [Step]) async -> Bool {
-      guard let found = await player.difference(shorter), await failsAgain(shorter) else { return false }
-      (steps, difference) = (shorter, found)
+  /// The finding of a script, which is made short.
+  private func shorten(_ whole: [Step], _ number: Int, _ first: String) async -> Finding {
+    var difference = first
+    let steps = await shortened(whole, simpler: \.simpler) { steps in
+      guard let found = await player.difference(steps), await failsAgain(steps) else { return false }
+      difference = found
       return true
-    }
-    var isShorter = true
-    while isShorter {
-      isShorter = false
-      var chunk = max(steps.count / 2, 1)
-      while chunk > 0 {
-        var start = 0
-        while start < steps.count {
-          var shorter = steps
-          shorter.removeSubrange(start..<min(start + chunk, steps.count))
-          if await fails(shorter) { isShorter = true } else { start += chunk }
-        }
-        chunk /= 2
-      }
-      for index in steps.indices {
-        for simpler in steps[index].simpler {
-          var other = steps
-          other[index] = simpler
-          if await fails(other) {
-            isShorter = true
-            break
-          }
-        }
-      }
     }
     return Finding(number: number, steps: steps, difference: difference)
   }

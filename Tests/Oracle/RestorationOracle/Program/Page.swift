@@ -238,7 +238,9 @@ extension ProgramVersion {
     registry.register(Pages<R>.Note.self, as: tags[0], formerly: Array(tags.dropFirst()), onlyIf: exists) { path, _ in
       make(path.names, .note) as? Pages<R>.Note
     }
-    registry.register(Pages<R>.Special.self, as: "special", onlyIf: exists) { path, _ in
+    registry.register(
+      Pages<R>.Special.self, as: "special", freshFor: .seconds(Self.freshFor), onlyIf: exists
+    ) { path, _ in
       make(path.names, .special) as? Pages<R>.Special
     }
     registry.register(Pages<R>.Diary.self, as: "diary")

@@ -38,6 +38,9 @@ package struct ProgramVersion: Hashable, Sendable {
   /// Whether a class makes its own instances.
   func makesItself(_ kind: PageClass) -> Bool { kind == .note || kind == .special }
 
+  /// After how many seconds the state of ``PageClass/special`` is too old.
+  static let freshFor = 600
+
   /// What the tables know of the version.
   var knowledge: Knowledge {
     var knowledge = Knowledge()
@@ -52,6 +55,7 @@ package struct ProgramVersion: Hashable, Sendable {
       }
       facts.joins = kind == .diary
       facts.checksModels = kind == .note || kind == .special
+      facts.freshFor = kind == .special ? Self.freshFor : nil
       return facts
     }
     return knowledge

@@ -27,6 +27,8 @@ package enum Dimension: String, CaseIterable, Sendable {
   case coding
   /// States of up to 300 KB, and up to 3 000 pages.
   case sizes
+  /// Time passes, and state of one class grows too old.
+  case ages
   /// Pages that a launch does not make.
   case hiding
   /// Pages of which a launch makes another class.
@@ -39,6 +41,8 @@ package enum Dimension: String, CaseIterable, Sendable {
   case lockedLaunches
   case kills, killsInSaves
   case powerCuts, powerCutsInSaves
+  /// The newest generation is damaged, so that the one before is given.
+  case damage
   /// Deaths before a call while restoring.
   case killsInLaunches
   /// Deaths in a page's own code while restoring.
@@ -52,7 +56,10 @@ package struct ScriptMaker {
   private let dimensions: Set<Dimension>
   private var value = 0
   private var version = 1
+  /// Whether the script has states of up to 300 KB.
   private var isLarge: Bool
+  /// Whether it has up to 3 000 pages.
+  private var isWide: Bool
 
   private static let names = ["a", "b", "c", "d", "e"]
 
@@ -62,8 +69,9 @@ package struct ScriptMaker {
     var mixer = SplitMix64(seed: seed)
     random = SplitMix64(seed: mixer.next())
     self.dimensions = dimensions
-    isLarge = false
-    isLarge = has(.sizes, oneIn: 6)
+    (isLarge, isWide) = (false, false)
+    isLarge = has(.sizes, oneIn: 10)
+    isWide = has(.sizes, oneIn: 50)
   }
 
   private mutating func below(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
@@ -88,7 +96,7 @@ package struct ScriptMaker {
   private mutating func bytes() -> Int {
     guard isLarge else { return 0 }
     switch below(6) {
-    case 0: return 1 + below(300_000)
+    case 0: return 100_000 + below(200_000)
     case 1: return 1 + below(30_000)
     default: return 10 + below(1_000)
     }
@@ -115,7 +123,7 @@ package struct ScriptMaker {
     let all = screen.isEmpty ? [PagePath(["root"])] : screen
     func other(_ maker: inout ScriptMaker) -> PagePath { all.count < 2 ? all[0] : all[1 + maker.below(all.count - 1)] }
     let any = all[below(all.count)]
-    switch below(68) {
+    switch below(69) {
     case 0..<12:
       guard any.names.count < 6 else { return [] }
       let path = PagePath(any.names + [name()])
@@ -152,7 +160,10 @@ package struct ScriptMaker {
     case 61: return has(.retries) ? [.retry] : []
     case 62..<65: return has(.lateRegistration) ? [.restoreLate(other(&self))] : []
     case 65: return has(.discarding, oneIn: 4) ? [.discard] : []
-    case 66: return isLarge && below(4) == 0 ? [.many(any, count: [10, 100, 3_000][below(3)], bytes: below(200))] : []
+    case 67: return has(.ages) ? [.wait(100 + below(700))] : []
+    case 66:
+      guard isWide || isLarge && below(4) == 0 else { return [] }
+      return [.many(any, count: isWide ? 1_000 + below(2_001) : [10, 100][below(2)], bytes: below(200))]
     default: return has(.forgetting) ? [.forget(PagePath(any.names + [name()]))] : []
     }
   }
@@ -167,6 +178,7 @@ package struct ScriptMaker {
     default: if has(.kills) { steps = [.save, .kill] }
     }
     guard !steps.isEmpty else { return [] }
+    if has(.damage, oneIn: 5) { steps.append(.damage) }
     if has(.locks, oneIn: 5) { steps.append(.lock) }
     if !dimensions.contains(.lockedLaunches) || below(3) > 0 { steps.append(.unlock) }
     if has(.killsInLaunches, oneIn: 8) { steps.append(.killInLaunch(call: 1 + below(60))) }

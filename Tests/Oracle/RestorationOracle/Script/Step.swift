@@ -52,6 +52,8 @@ package enum Step: Hashable, Sendable {
   /// A page is given to `restore(_:at:)`.
   case restoreLate(PagePath)
   case save
+  /// So many seconds pass.
+  case wait(Int)
   /// A save on a disk on which a call fails, or, with call 0, all of them do.
   case failingSave(fault: Int, call: Int)
   case lock
@@ -63,6 +65,8 @@ package enum Step: Hashable, Sendable {
   /// The power is cut at rest; which changes that were not synchronised are lost says the mask.
   case cutPower(losing: UInt64)
   case cutPowerInSave(call: Int, losing: UInt64)
+  /// The process dies, and a byte of the newest generation changes; it does nothing where nobody knows what the one before has.
+  case damage
   case launch(Launch)
   /// A launch in which the process dies before a call.
   case killInLaunch(call: Int)
@@ -93,6 +97,9 @@ package enum Step: Hashable, Sendable {
     package var isStrict = false
 
     package init() {}
+
+    /// Whether restoring may make fewer pages than another launch.
+    var makesFewer: Bool { hiding != nil || replacing != nil || misnaming != nil }
   }
 }
 
@@ -123,6 +130,7 @@ extension Step: CustomStringConvertible {
     case .toggle(let model): "toggle \(model)"
     case .restoreLate(let path): "restoreLate \(path)"
     case .save: "save"
+    case .wait(let seconds): "wait \(seconds)"
     case .failingSave(let fault, let call): "failingSave fault=\(fault) call=\(call)"
     case .lock: "lock"
     case .unlock: "unlock"
@@ -130,6 +138,7 @@ extension Step: CustomStringConvertible {
     case .killInSave(let call): "killInSave call=\(call)"
     case .cutPower(let mask): "cutPower losing=\(mask)"
     case .cutPowerInSave(let call, let mask): "cutPowerInSave call=\(call) losing=\(mask)"
+    case .damage: "damage"
     case .launch(let launch): "launch\(launch.text)"
     case .killInLaunch(let call): "killInLaunch call=\(call)"
     case .crashInLaunch(let name, let decoding): "crashInLaunch \(name)\(decoding ? " decoding=yes" : "")"
@@ -189,6 +198,7 @@ extension Step: CustomStringConvertible {
     case "toggle": self = .toggle(plain.first ?? "")
     case "restoreLate": self = .restoreLate(path)
     case "save": self = .save
+    case "wait": self = .wait(plain.first.flatMap { Int($0) } ?? 0)
     case "failingSave": self = .failingSave(fault: number("fault"), call: number("call"))
     case "lock": self = .lock
     case "unlock": self = .unlock
@@ -196,6 +206,7 @@ extension Step: CustomStringConvertible {
     case "killInSave": self = .killInSave(call: number("call"))
     case "cutPower": self = .cutPower(losing: mask)
     case "cutPowerInSave": self = .cutPowerInSave(call: number("call"), losing: mask)
+    case "damage": self = .damage
     case "launch": self = .launch(Launch(options))
     case "killInLaunch": self = .killInLaunch(call: number("call"))
     case "crashInLaunch": self = .crashInLaunch(plain.first ?? "", decoding: options["decoding"] != nil)

@@ -21,6 +21,8 @@ package struct ClassFacts: Sendable {
   package var joins = false
   /// Whether the program knows which of their model objects are deleted.
   package var checksModels = false
+  /// After how many seconds their state is too old.
+  package var freshFor: Int?
 }
 
 /// What decides whether a state can be given: the program of a run, and the state of the device.
@@ -34,6 +36,10 @@ package struct Knowledge: Sendable {
   package var refused: Set<Int> = []
   /// Items whose values fail to encode.
   package var unencodable: Set<Int> = []
+  /// The time, in seconds.
+  package var now = 0
+  /// The time at which the run restored last, to which ages are counted.
+  package var restoredAt = 0
 
   package init() {}
 
@@ -49,17 +55,28 @@ package struct Knowledge: Sendable {
 
   func joins(_ tag: String) -> Bool { classes.first { $0.tag == tag }?.joins ?? false }
 
-  /// Whether the model object of a row is deleted.
-  func isGone(_ row: Row) -> Bool {
-    guard let model = row.key.model, goneModels.contains(model) else { return false }
-    return classes.first { $0.tag == today(row.key.tag) }?.checksModels ?? false
+  /// Whether a row goes: its model object is deleted, or it is too old.
+  ///
+  /// A row ages from the last save in which it was live.
+  func isGone(_ row: Row, in table: Table) -> Bool {
+    guard let facts = classes.first(where: { $0.tag == today(row.key.tag) }) else { return false }
+    if let limit = facts.freshFor, let live = table.times[row.lastLive], restoredAt - live > limit { return true }
+    return facts.checksModels && row.key.model.map { goneModels.contains($0) } ?? false
   }
 
-  /// Whether a record can be given now.
+  /// Whether a save without a change is written all the same, so that what is live does not look old: once a sixteenth of the
+  /// shortest limit has passed.
+  func isDue(since time: Int) -> Bool {
+    classes.compactMap(\.freshFor).min().map { (now - time) * 16 >= $0 } ?? false
+  }
+
+  /// Whether a record can be given now, as far as is known without decoding it.
   ///
   /// A quarantined one only if restoring is asked to retry it.
   func canGive(_ record: Record, retrying: Bool = false) -> Bool {
     record.version <= version && !record.isDamaged && (retrying || !record.isQuarantined)
-      && refused.isDisjoint(with: record.value.items)
   }
+
+  /// Whether a record's values decode: Give alone tries it.
+  func decodes(_ record: Record) -> Bool { refused.isDisjoint(with: record.value.items) }
 }

@@ -45,10 +45,14 @@ struct Standing: Hashable, Sendable {
   var left: Set<Int> = []
   /// Records that it could have been given, behind the newest.
   var superseded: Set<Int> = []
+  /// Records that it was to be given, and that did not decode.
+  var undecoded: Set<Int> = []
   /// Whether it wrote a record in this run that is not first.
   var hasWritten = false
   /// Whether it was given a record in this run.
   var wasGiven = false
+  /// Whether restoring left its row out after a crash: nothing is given there or below it in this run.
+  var isLeftOut = false
 }
 
 /// What a turn did, or a save.
@@ -68,7 +72,6 @@ package struct Outcome: Hashable, Sendable {
   package var duplicates: Set<[String]> = []
   /// The paths of rows that were evicted.
   package var evicted: [[String]] = []
-  package var hasFailed = false
 }
 
 /// A running program over what is on the disk: the tables Find, Give, Save and Leave.
@@ -84,9 +87,20 @@ package struct Life: Hashable, Sendable {
   package var root: Int?
   /// Whether the run was launched on a locked device and has not been unlocked since.
   package var isLocked = false
+  /// Whether the run has restored something; until it has, nobody is met before a save looks.
+  private var hasRestored = false
   /// How many runs had stored something while locked before this one.
   private var earlierRuns = 0
   private var lastObject = 0
+
+  /// A row that becomes one with that of an object at the end of the turn.
+  private struct Union: Hashable, Sendable {
+    var id: Int
+    var other: Int
+    var key: Key
+  }
+
+  private var unions: [Union] = []
 
   private enum Leaving { case closed, changed, namedModelWithEdits }
 
@@ -150,26 +164,29 @@ package struct Life: Hashable, Sendable {
   /// Meets all objects: new ones, those that show another model, those that left.
   package mutating func look(_ known: Knowledge, _ outcome: inout Outcome) {
     var reached: Set<Int> = []
-    func below(_ id: Int) {
+    func below(_ id: Int, isKept: Bool) {
       reached.insert(id)
-      meet(id, known)
-      let placed = Set(placed(below: id))
+      if !isKept { meet(id, known) }
+      let siblings = Dictionary(uniqueKeysWithValues: siblings(below: id).map { ($0.child, $0.isKept) })
       for child in objects[id]!.children {
-        if placed.contains(child) {
-          below(child)
-        } else {
-          outcome.duplicates.insert(path(child))
-          reached.formUnion(subtree(child))
-        }
+        let isKept = siblings[child]
+        if isKept != false { outcome.duplicates.insert(path(child)) }
+        if let isKept { below(child, isKept: isKept) } else { release(subtree: child) }
       }
     }
-    if let root { below(root) }
+    if let root { below(root, isKept: false) }
+    let onScreen = Set(root.map { subtree($0) } ?? [])
     for id in objects.keys.sorted() where !reached.contains(id) {
       guard let standing = objects[id]!.standing else { continue }
       stand(id, nil)
       leave(standing, .closed, known)
     }
-    objects = objects.filter { reached.contains($0.key) }
+    objects = objects.filter { onScreen.contains($0.key) }
+  }
+
+  /// Nobody has the rows of an object and those below it any more; they stay as they are.
+  private mutating func release(subtree id: Int) {
+    for id in subtree(id) where objects[id]!.standing != nil { stand(id, nil) }
   }
 
   /// Meets an object whose parent was met.
@@ -182,7 +199,9 @@ package struct Life: Hashable, Sendable {
         comeByItself(id, leaving: standing.row, known)
       } else if let why = leaves(object, standing, id) {
         leave(standing, why, known)
-        comeByItself(id, leaving: standing.row, known)
+        // Those below one that names its first model come along, and its values are an edit.
+        comeByItself(id, leaving: why == .changed ? standing.row : nil, known)
+        objects[id]!.standing!.isUnedited = why == .changed
       } else if standing.model != object.model {
         table[standing.row].key.model = object.model
       }
@@ -215,7 +234,8 @@ package struct Life: Hashable, Sendable {
       let older = newest.map { Set(table[row].records[...$0].map(\.number)) }
       table.removeRecords(of: row, .closed) { record in
         standing.own.contains(record.number) || standing.superseded.contains(record.number)
-          || known.canGive(record) && (older?.contains(record.number) ?? true)
+          || known.canGive(record) && !standing.undecoded.contains(record.number)
+            && (older?.contains(record.number) ?? true)
       }
     case .changed, .namedModelWithEdits:
       table[row].key.tag = standing.tag
@@ -248,30 +268,21 @@ package struct Life: Hashable, Sendable {
     look(known, &outcome)
     var saved = self
     saved.write(known, &outcome)
-    guard isAcknowledged, !outcome.hasFailed else { return outcome }
+    guard isAcknowledged else { return outcome }
     self = saved
     return outcome
   }
 
   private mutating func write(_ known: Knowledge, _ outcome: inout Outcome) {
-    table.save = (stored?.save ?? 0) < table.save ? table.save + 1 : (stored?.save ?? 0) + 1
+    table.save = nextSave
     let save = table.save
-    moveKeys(known, renewing: true)
-    for id in order() { writeRecord(id, known, &outcome) }
-    let saved = Set(order())
-    for id in order() {
-      let standing = objects[id]!.standing!
-      table[standing.row].isPresent = true
-      table[standing.row].isPresented = objects[id]!.isPresented
-      let children = objects[id]!.children.filter { saved.contains($0) }
-      table.arrange(children.map { objects[$0]!.standing!.row }, below: standing.row)
-    }
-    sweep()
-    evict(known, &outcome)
+    commit(known, &outcome)
     let isUnchanged = isLocked ? isSameAsPending() : stored.map { isSame($0, table) } ?? false
     outcome.hasChanged = !isUnchanged || (!isLocked && !pending.isEmpty)
-    guard outcome.hasChanged, !outcome.hasFailed else { return }
-    for id in order() { table[objects[id]!.standing!.row].lastLive = save }
+    if !isLocked, let time = stored?.times[stored!.save], known.isDue(since: time) { outcome.hasChanged = true }
+    guard outcome.hasChanged else { return }
+    table.times[save] = known.now
+    for id in order(withKept: true) { table[objects[id]!.standing!.row].lastLive = save }
     var disk = table
     disk.removed = []
     guard isLocked else {
@@ -282,29 +293,76 @@ package struct Life: Hashable, Sendable {
     if disk.rows.values.contains(where: { !$0.records.isEmpty }) { pending.append(disk) }
   }
 
-  /// The children of an object that have places: of two with one identifier the one whose row is there, else the first.
-  private func placed(below id: Int) -> [Int] {
-    let row = objects[id]!.standing?.row
-    var winners: [String: Int] = [:]
-    for child in objects[id]!.children {
-      let identifier = objects[child]!.identifier
-      guard let other = winners[identifier] else {
-        winners[identifier] = child
-        continue
-      }
-      let place = Place(parent: row, identifier: identifier)
-      func isThere(_ child: Int) -> Bool {
-        objects[child]!.standing.flatMap { table.rows[$0.row]?.key.place } == place
-      }
-      if !isThere(other), isThere(child) { winners[identifier] = child }
+  private var nextSave: Int { max(stored?.save ?? 0, table.save) + 1 }
+
+  /// Brings the table up to date with the live objects.
+  private mutating func commit(_ known: Knowledge, _ outcome: inout Outcome) {
+    moveKeys(known, renewing: true)
+    for id in order() { writeRecord(id, known, &outcome) }
+    let saved = Set(order())
+    for id in order(withKept: true) {
+      let standing = objects[id]!.standing!
+      table[standing.row].isPresent = true
+      if saved.contains(id) { table[standing.row].isPresented = objects[id]!.isPresented }
+      table.arrange(siblings(below: id).map { objects[$0.child]!.standing!.row }, below: standing.row)
     }
-    return objects[id]!.children.filter { winners[objects[$0]!.identifier] == $0 }
+    sweep()
+    evict(known, &outcome)
   }
 
-  /// The live objects that are saved, parents first; not those of two siblings with one place.
-  private func order() -> [Int] {
-    func below(_ id: Int) -> [Int] { [id] + placed(below: id).flatMap { below($0) } }
-    return root.map { below($0).filter { objects[$0]!.standing != nil } } ?? []
+  /// The children of an object that have places, in order.
+  ///
+  /// One whose row has the identifier already has it before others, else the first. Another one that has a row of the parent's
+  /// is kept: its row keeps its identifier, which nobody else gets then.
+  private func siblings(below id: Int) -> [(child: Int, isKept: Bool)] {
+    let children = objects[id]!.children
+    let identifiers = children.map { objects[$0]!.identifier }
+    guard Set(identifiers).count < children.count || children.contains(where: { isKept($0, below: id) }) else {
+      return children.map { ($0, false) }
+    }
+    var holders: [String: Int] = [:]
+    var claimants: [String: [Int]] = [:]
+    for (child, name) in zip(children, identifiers) {
+      if former(child, below: id) == name { holders[name] = child } else { claimants[name, default: []].append(child) }
+    }
+    var refused = claimants.flatMap { holders[$0] == nil ? $1.dropFirst() : $1[...] }
+    while let child = refused.popLast() {
+      guard let name = former(child, below: id), holders[name] == nil else { continue }
+      holders[name] = child
+      refused += claimants[name] ?? []
+    }
+    var owners: [String: Int] = [:]
+    var found: [(child: Int, isKept: Bool)] = []
+    for (child, name) in zip(children, identifiers) {
+      if owners[name] == nil, holders[name] ?? child == child {
+        owners[name] = child
+        found.append((child, false))
+      } else if let name = former(child, below: id), owners[name] == nil, holders[name] ?? child == child {
+        owners[name] = child
+        found.append((child, true))
+      }
+    }
+    return found
+  }
+
+  /// The identifier of a child's row, if that is below the parent's.
+  private func former(_ child: Int, below id: Int) -> String? {
+    guard let place = objects[child]!.standing.flatMap({ table.rows[$0.row]?.key.place }),
+      place.parent == objects[id]!.standing?.row
+    else { return nil }
+    return place.identifier
+  }
+
+  private func isKept(_ child: Int, below id: Int) -> Bool {
+    former(child, below: id).map { $0 != objects[child]!.identifier } ?? false
+  }
+
+  /// The live objects that are saved, parents first; with those that are kept, if they are asked for.
+  private func order(withKept: Bool = false) -> [Int] {
+    func below(_ id: Int, isKept: Bool) -> [Int] {
+      (isKept && !withKept ? [] : [id]) + siblings(below: id).flatMap { below($0.child, isKept: $0.isKept) }
+    }
+    return root.map { below($0, isKept: false).filter { objects[$0]!.standing != nil } } ?? []
   }
 
   /// The rows of objects that moved, were renamed, or named a model get their keys, all at once; then rows unite.
@@ -355,6 +413,7 @@ package struct Life: Hashable, Sendable {
       } else if let met = standing.met, met != value {
         standing.isUnedited = false
       }
+      guard makeRoom(standing, id, &outcome) else { return }
     } else {
       newest = table[standing.row].records.last { standing.own.contains($0.number) }?.value
       guard standing.saved != value else { return }
@@ -373,20 +432,20 @@ package struct Life: Hashable, Sendable {
     written.insert(number)
     // Joined values may be those of the newest record.
     if newest != value { outcome.hasWritten = true }
-    while table[standing.row].records.count > 8 {
+  }
+
+  /// Whether a row has room for one more record; those go first that nobody misses.
+  private mutating func makeRoom(_ standing: Standing, _ id: Int, _ outcome: inout Outcome) -> Bool {
+    while table[standing.row].records.count >= 8 {
       let records = table[standing.row].records
       let surplus =
-        records.first { $0.isFirst } ?? records.first { standing.superseded.contains($0.number) }
-        ?? records.first { written.contains($0.number) && $0.number != number }
+        records.first { $0.isFirst && written.contains($0.number) }
+        ?? records.first { standing.superseded.contains($0.number) } ?? records.first { written.contains($0.number) }
       outcome.beyondEight.insert(path(id))
-      guard let surplus else {
-        outcome.hasFailed = true
-        return
-      }
+      guard let surplus else { return false }
       table.removeRecords(of: standing.row, .eight) { $0.number == surplus.number }
-      // The first record of an object that came by itself is not written.
-      if surplus.number == number { objects[id]!.standing!.own = [] }
     }
+    return true
   }
 
   /// The rows of other models in an object's place are absent.
@@ -458,13 +517,19 @@ package struct Life: Hashable, Sendable {
     let current = former == nil ? nil : objects[id]!.value
     let hasCurrent = hasUnsavedChanges(id) || former.map { $0.own.isEmpty && $0.baseline == nil } ?? false
     if let former, !joins, hasUnsavedChanges(id) || former.hasWritten {
-      supersede(id, table[former.row].records.filter { known.canGive($0) && !$0.isFirst }, &outcome)
+      if former.hasWritten {
+        let found = table.find(key, held: held, retrying: retrying, known)
+        let named = Key(place: key.place, tag: key.tag, model: key.model ?? table[former.row].key.model)
+        noteUnions(id, found, named, isGiven: true, known)
+      }
+      let candidates = table.candidates(former.row, retrying: retrying, joins: joins, known)
+      supersede(id, candidates.filter { !table.isFirst($0, in: former.row) }, &outcome)
       objects[id]!.standing!.parentRow = parentRow
       return true
     }
     stand(id, nil)
     let found = table.find(key, held: held, retrying: retrying, known)
-    let gone = found.prefix { $0 != former?.row && known.isGone(table[$0]) }
+    let gone = found.prefix { $0 != former?.row && known.isGone(table[$0], in: table) }
     for row in gone { table.remove(row, .gone) }
     let isFound = found.count > gone.count
     let row = found.dropFirst(gone.count).first ?? former?.row ?? table.insert(key)
@@ -476,37 +541,70 @@ package struct Life: Hashable, Sendable {
     stand(id, standing)
     if let former, former.row != row { table.unite(row, with: former.row, held: held.subtracting([row]), known) }
     let named = Key(place: key.place, tag: key.tag, model: key.model ?? table[row].key.model)
-    let isGiven = table.givable(table[row], retrying: retrying, joins: joins, known)
-      .contains { !$0.isFirst }
-    for other in found.dropFirst(gone.count + 1)
-    where table.rows[other] != nil
-      && (table.hasKey(table[other], named, known) || isGiven && table[other].records.allSatisfy(\.isFirst))
-    {
-      table.unite(row, with: other, held: held.subtracting([row]), known)
-      adopt(id, key)
-    }
+    let isGiven =
+      (retrying || !table.isBlocked(row))
+      && table.candidates(row, retrying: retrying, joins: joins, known).contains { !$0.isFirst && known.decodes($0) }
+    noteUnions(id, found.dropFirst(gone.count + 1), named, isGiven: isGiven, known)
     // The class is stored only with a record.
     table[row].key.model = named.model
     settlePlace(of: objects[id]!.standing!, known)
-    let given = table.givable(table[row], retrying: retrying, joins: joins, known)
-    let edited = given.filter { !$0.isFirst }
+    objects[id]!.standing!.isLeftOut = table.isBlocked(row) && !retrying
+    if objects[id]!.standing!.isLeftOut { return isFound }
+    let candidates = table.candidates(row, retrying: retrying, joins: joins, known)
     if joins {
-      join(id, given, with: hasCurrent ? current : nil)
+      objects[id]!.standing!.undecoded = Set(candidates.filter { !known.decodes($0) }.map(\.number))
+      join(id, Table.ordered(candidates.filter(known.decodes)), with: hasCurrent ? current : nil)
       return isFound
     }
-    // Of first records the oldest: a screen that opens empty hides no stored text.
-    guard let newest = edited.last ?? given.first else { return isFound }
-    let own = [newest]
+    let position = candidates.firstIndex(where: known.decodes)
+    objects[id]!.standing!.undecoded = Set(candidates[..<(position ?? candidates.count)].map(\.number))
+    guard let position else { return isFound }
+    let (newest, older) = (candidates[position], candidates[(position + 1)...])
     objects[id]!.value = newest.value
     objects[id]!.standing!.own = [newest.number]
     objects[id]!.standing!.saved = newest.value
     objects[id]!.standing!.baseline = nil
     objects[id]!.standing!.isUnedited = newest.isFirst
-    supersede(id, edited, &outcome)
-    let first = Set(given.filter(\.isFirst).map(\.number)).subtracting(own.map(\.number))
+    supersede(id, older.filter { !table.isFirst($0, in: row) }, &outcome)
+    let first = Set(older.filter { table.isFirst($0, in: row) }.map(\.number))
     table.removeRecords(of: row, .notFirst) { first.contains($0.number) }
     release(id)
     return isFound
+  }
+
+  /// Notes the rows that become one with that of an object: those of its key; and, where a record that is not *first* is given,
+  /// present ones with nothing but *first* records, of its model or of none.
+  private mutating func noteUnions(
+    _ id: Int, _ found: some Sequence<Int>, _ named: Key, isGiven: Bool, _ known: Knowledge
+  ) {
+    for other in found {
+      let row = table[other]
+      let isBlank =
+        row.isPresent && [nil, named.model].contains(row.key.model) && row.records.allSatisfy(\.isFirst)
+      if table.hasKey(row, named, known) || isGiven && isBlank {
+        unions.append(Union(id: id, other: other, key: named))
+      }
+    }
+  }
+
+  /// Ends a turn that gives: rows that share a key with that of an object, or have nothing but *first* records beside the one that
+  /// was given, become one with it.
+  private mutating func unite(_ known: Knowledge) {
+    for union in unions where table.rows[union.other] != nil && !held.contains(union.other) {
+      guard let row = objects[union.id]?.standing?.row, row != union.other else { continue }
+      let numbers = Set(table[union.other].records.map(\.number))
+      let hasKey = table.hasKey(table[union.other], table[row].key, known)
+      table.unite(row, with: union.other, held: held, known)
+      adopt(union.id, union.key)
+      guard !hasKey, let oldest = table[row].records.first else { continue }
+      table.removeRecords(of: row, .notFirst) { record in
+        numbers.contains(record.number) && record.number != oldest.number && known.canGive(record)
+      }
+      if numbers.contains(oldest.number), known.canGive(oldest) {
+        objects[union.id]!.standing!.superseded.insert(oldest.number)
+      }
+    }
+    unions = []
   }
 
   /// Joins all records that can be given, oldest first, and last the values that the object has and has not saved.
@@ -535,7 +633,7 @@ package struct Life: Hashable, Sendable {
     }
   }
 
-  private mutating func supersede(_ id: Int, _ records: [Record], _ outcome: inout Outcome) {
+  private mutating func supersede(_ id: Int, _ records: some Sequence<Record>, _ outcome: inout Outcome) {
     let others = Set(records.map(\.number)).subtracting(objects[id]!.standing!.own)
     objects[id]!.standing!.superseded = others
     if !others.isEmpty { outcome.superseded[path(id)] = others.count }
@@ -546,7 +644,7 @@ package struct Life: Hashable, Sendable {
     _ object: Object, _ path: [String], _ place: Place, _ turn: Turn, _ known: Knowledge, _ outcome: inout Outcome
   ) -> Bool {
     let key = Key(place: place, tag: object.tag, model: object.model)
-    let found = table.find(key, held: held, retrying: turn.isRetry, known).first { !known.isGone(table[$0]) }
+    let found = table.find(key, held: held, retrying: turn.isRetry, known).first { !known.isGone(table[$0], in: table) }
     guard let found, turn.isRetry || !table.isBlocked(found) else {
       if found != nil { outcome.leftOut.insert(path) }
       return false
@@ -566,21 +664,27 @@ package struct Life: Hashable, Sendable {
   ) {
     let isFound = give(id, below: parentRow, retrying: turn.isRetry, known, &outcome)
     let row = objects[id]!.standing!.row
-    let isBlocked = table.isBlocked(row) && !turn.isRetry
-    let isLeftOut = objects[id]!.standing!.own.isEmpty && table[row].records.contains(where: \.isQuarantined)
-    if isBlocked || isLeftOut { outcome.leftOut.insert(path(id)) }
+    let isBlocked = objects[id]!.standing!.isLeftOut
+    let candidates = table.candidates(row, retrying: turn.isRetry, joins: known.joins(objects[id]!.tag), known)
+    // The report has the reason of the newest record.
+    let isQuarantined =
+      objects[id]!.standing!.own.isEmpty && candidates.isEmpty && !turn.isRetry
+      && table[row].records.last?.isQuarantined == true
+    if isBlocked || isQuarantined { outcome.leftOut.insert(path(id)) }
     var restored: [Int] = []
     var seen: Set<String> = []
+    var existing: [String: Int] = [:]
+    for child in objects[id]!.children.reversed() { existing[objects[child]!.identifier] = child }
     for child in table[row].children where table.rows[child] != nil {
       let place = table[child].key.place
       guard seen.insert(place.identifier).inserted else { continue }
-      if let existing = objects[id]!.children.first(where: { objects[$0]!.identifier == place.identifier }) {
+      if let existing = existing[place.identifier] {
         restored.append(existing)
         restore(existing, below: row, turn, make: make, known, &outcome)
         continue
       }
       for made in table.made(at: place) where !held.contains(made) && !isBlocked {
-        if known.isGone(table[made]) {
+        if known.isGone(table[made], in: table) {
           table.remove(made, .gone)
           continue
         }
@@ -600,7 +704,8 @@ package struct Life: Hashable, Sendable {
         break
       }
     }
-    for child in objects[id]!.children where !restored.contains(child) {
+    let found = Set(restored)
+    for child in objects[id]!.children where !found.contains(child) {
       guard seen.insert(objects[child]!.identifier).inserted else { continue }
       if turn.kind == .again, isFound {
         remove(child)
@@ -610,14 +715,16 @@ package struct Life: Hashable, Sendable {
       restore(child, below: row, turn, make: make, known, &outcome)
     }
     // What was never saved has no place yet but the container's.
-    let order = table[objects[id]!.standing!.row].children
+    let order = Dictionary(
+      uniqueKeysWithValues: table[objects[id]!.standing!.row].children.enumerated().map { ($1, $0) })
     func saved(_ child: Int) -> Int? {
       let row = objects[child]!.standing!.row
-      return table[row].lastLive > 0 ? order.firstIndex(of: row) : nil
+      return table[row].lastLive > 0 ? order[row] : nil
     }
     let places = restored.filter { saved($0) != nil }.sorted { saved($0)! < saved($1)! }
-    restored = places + objects[id]!.children.filter { restored.contains($0) && !places.contains($0) }
-    objects[id]!.children = restored + objects[id]!.children.filter { !restored.contains($0) }
+    let (isRestored, hasPlace) = (Set(restored), Set(places))
+    restored = places + objects[id]!.children.filter { isRestored.contains($0) && !hasPlace.contains($0) }
+    objects[id]!.children = restored + objects[id]!.children.filter { !isRestored.contains($0) }
   }
 
   /// An object that was given nothing has its values from now on, if unread records are there.
@@ -632,7 +739,7 @@ package struct Life: Hashable, Sendable {
 
   /// Ends the process; what is stored stays.
   package mutating func end() {
-    (table, objects, root, isLocked, held, written) = (Table(), [:], nil, false, [], [])
+    (table, objects, root, isLocked, held, written, hasRestored) = (Table(), [:], nil, false, [], [], false)
   }
 
   /// Launches with a hierarchy of objects, by their parents; the first is the root.
@@ -643,6 +750,7 @@ package struct Life: Hashable, Sendable {
     isLocked = locked
     earlierRuns = pending.count
     _ = add(object)
+    guard isLocked || stored != nil || !pending.isEmpty else { return Outcome() }
     if !isLocked { load(known) }
     return restoreAll(Turn(kind: .launch, isRetry: retrying), make: make, known)
   }
@@ -657,10 +765,12 @@ package struct Life: Hashable, Sendable {
   private mutating func restoreAll(_ turn: Turn, make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
     guard let root else { return outcome }
+    hasRestored = true
     restore(root, below: nil, turn, make: make, known, &outcome)
     for id in subtree(root) where objects[id]!.standing?.own.isEmpty == true && objects[id]!.standing?.baseline == nil {
       setBaseline(id)
     }
+    unite(known)
     return outcome
   }
 
@@ -670,6 +780,9 @@ package struct Life: Hashable, Sendable {
     guard isLocked, let root else { return outcome }
     look(known, &outcome)
     moveKeys(known, renewing: false)
+    // What lies below two siblings with one place is met anew, as they are.
+    let kept = Set(order(withKept: true)).subtracting(order())
+    for id in kept { release(subtree: id) }
     let own = table
     let removed = own.removed
     let keys = Dictionary(
@@ -704,13 +817,14 @@ package struct Life: Hashable, Sendable {
       if hasUnsavedChanges(id) { objects[id]!.standing!.isUnedited = false }
       objects[id]!.standing!.baseline = nil
     }
+    unite(known)
     return outcome
   }
 
   /// Gives an object that comes late, and all below it, what is stored.
   package mutating func restoreLate(_ id: Int, make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
-    guard !isLocked, let parent = objects[id]!.parent else { return outcome }
+    guard !isLocked, hasRestored, let parent = objects[id]!.parent else { return outcome }
     func meetAbove(_ id: Int) {
       if let parent = objects[id]!.parent { meetAbove(parent) }
       meet(id, known)
@@ -719,9 +833,14 @@ package struct Life: Hashable, Sendable {
     let row = objects[parent]!.standing!.row
     // Its parent may show another model since.
     if objects[id]!.standing != nil { meet(id, known) }
-    guard objects[id]!.standing?.wasGiven != true else { return outcome }
+    guard objects[id]!.standing?.wasGiven != true, !isBelowLeftOut(parent) else { return outcome }
     restore(id, below: row, Turn(kind: .late), make: make, known, &outcome)
+    unite(known)
     return outcome
+  }
+
+  private func isBelowLeftOut(_ id: Int) -> Bool {
+    objects[id]!.standing?.isLeftOut == true || objects[id]!.parent.map { isBelowLeftOut($0) } == true
   }
 
   /// Restores again what is stored, after a save.
@@ -730,7 +849,7 @@ package struct Life: Hashable, Sendable {
   ) -> Outcome {
     guard !isLocked, root != nil else { return Outcome() }
     let saved = save(known, isAcknowledged: isAcknowledged)
-    guard isAcknowledged, !saved.hasFailed else { return saved }
+    guard isAcknowledged else { return saved }
     for id in objects.keys { stand(id, nil) }
     load(known)
     return restoreAll(Turn(kind: .again, isRetry: retrying), make: make, known)
@@ -738,17 +857,24 @@ package struct Life: Hashable, Sendable {
 
   /// Restoring died at a path: at the record that an object of the row's class would be given, or at the row.
   package mutating func die(at path: [String], isAtRecord: Bool, _ known: Knowledge) {
-    guard var table = stored, let row = table.row(at: path) else { return }
-    let given =
-      table[row].records.lastIndex { !$0.isFirst && known.canGive($0) }
-      ?? table[row].records.lastIndex { known.canGive($0) }
-    if isAtRecord, let given {
-      table[row].records[given].isQuarantined = true
+    guard var table = loaded(known), let row = table.row(at: path) else { return }
+    let given = table.candidates(row, retrying: false, joins: known.joins(table[row].key.tag), known).first
+    if isAtRecord, let index = table[row].records.firstIndex(where: { $0.number == given?.number }) {
+      table[row].records[index].isQuarantined = true
     } else {
       for index in table[row].records.indices { table[row].records[index].isQuarantined = true }
     }
     table[row].quarantinedAt = table.save
-    stored = table
+    // The mark is written with what was saved while locked.
+    (stored, pending) = (table, [])
+  }
+
+  /// What a launch loads; nil when there is nothing.
+  package func loaded(_ known: Knowledge) -> Table? {
+    guard !pending.isEmpty else { return stored }
+    var other = self
+    other.load(known)
+    return other.table
   }
 
   /// The row at a path, of live objects and below them of those that restoring makes objects for.
@@ -764,11 +890,26 @@ package struct Life: Hashable, Sendable {
     return row
   }
 
+  /// A turn of a locked run ends: it looks at what has changed.
+  package mutating func endTurn(_ known: Knowledge) {
+    guard isLocked, root != nil else { return }
+    var outcome = Outcome()
+    capture(known, &outcome)
+  }
+
+  /// Does what a save does, but for the disk.
+  private mutating func capture(_ known: Knowledge, _ outcome: inout Outcome) {
+    look(known, &outcome)
+    let last = table.save
+    table.save = nextSave
+    commit(known, &outcome)
+    table.save = last
+  }
+
   /// Removes rows at a path in and below which nothing is live.
   package mutating func forget(_ path: [String], _ known: Knowledge) -> Bool {
     var outcome = Outcome()
-    look(known, &outcome)
-    sweep()
+    capture(known, &outcome)
     guard let parent = row(at: path.dropLast()), let identifier = path.last else { return false }
     let rows = table.rows(at: Place(parent: parent, identifier: identifier))
       .filter { held.isDisjoint(with: table.subtree($0)) }
@@ -779,7 +920,7 @@ package struct Life: Hashable, Sendable {
   /// Everything that is stored is deleted; the program goes on.
   package mutating func discard() {
     for id in objects.keys { stand(id, nil) }
-    (table, stored, pending, written, earlierRuns) = (Table(), nil, [], [], 0)
+    (table, stored, pending, written, earlierRuns, hasRestored) = (Table(), nil, [], [], 0, false)
   }
 
   /// The object at a path; of two with one place the first.
@@ -793,7 +934,7 @@ package struct Life: Hashable, Sendable {
   /// The program keeps what an object has, and none of the superseded records.
   package mutating func settle(_ id: Int, _ known: Knowledge) {
     guard let standing = objects[id]!.standing else { return }
-    table.removeRecords(of: standing.row, .settled) { known.canGive($0) && !standing.own.contains($0.number) }
+    table.removeRecords(of: standing.row, .settled) { standing.superseded.contains($0.number) }
   }
 }
 
@@ -803,7 +944,7 @@ extension Standing {
     parentRow = parentRow.map { mapping.rows[$0] ?? $0 }
     own = own.map { mapping.records[$0] ?? $0 }
     left = Set(left.compactMap { mapping.rows[$0] }).subtracting([row])
-    superseded = []
+    (superseded, undecoded) = ([], [])
   }
 }
 
@@ -855,7 +996,8 @@ extension Table {
       let found =
         row.records.isEmpty && !edited.contains(number)
         ? find(key, held: taken, retrying: false, known).first : exact(key, held: taken, known)
-      let target = found ?? insert(key)
+      // The class of rows is that of their records.
+      let target = found ?? insert(Key(place: key.place, tag: named.tag, model: key.model))
       mapping.rows[number] = target
       for record in row.records {
         var record = record
@@ -874,6 +1016,7 @@ extension Table {
       arrange(row.children.map { mapping.rows[$0]! }, below: target)
     }
     for root in run.children(of: nil) { add(root) }
+    for (save, time) in run.times { times[first + save] = time }
     save += run.save
     return mapping
   }
@@ -882,6 +1025,7 @@ extension Table {
 extension Array where Element: Hashable {
   /// The elements without repetitions, in order.
   var distinct: [Element] {
+    guard count > 1 else { return self }
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }
   }

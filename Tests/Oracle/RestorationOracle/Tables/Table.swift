@@ -66,9 +66,13 @@ package enum Removal: Hashable, Sendable {
 package struct Table: Hashable, Sendable {
   package var rows: [Int: Row] = [:]
   package var save = 0
+  /// When saves were, by their numbers.
+  package var times: [Int: Int] = [:]
   package var lastNumber = 0
   /// What was removed from this table, and why.
   package var removed: [Removed] = []
+  /// The rows of each place, so that a thousand siblings are no thousand comparisons each.
+  private var places = Derived<[Place: [Int]]>([:])
 
   package struct Removed: Hashable, Sendable {
     package var record: Record
@@ -100,9 +104,7 @@ package struct Table: Hashable, Sendable {
     return !subtree(row).contains { self[$0].records.contains { $0.save > closed } }
   }
 
-  func rows(at place: Place) -> [Int] {
-    children(of: place.parent).filter { self[$0].key.place.identifier == place.identifier }
-  }
+  func rows(at place: Place) -> [Int] { places.value[place] ?? [] }
 
   /// A row and all below it, parents first.
   func subtree(_ row: Int) -> [Int] { [row] + self[row].children.flatMap { subtree($0) } }
@@ -112,6 +114,7 @@ package struct Table: Hashable, Sendable {
   mutating func insert(_ key: Key) -> Int {
     let number = nextNumber()
     rows[number] = Row(key: key)
+    places.value[key.place, default: []].append(number)
     if let parent = key.place.parent { self[parent].children.append(number) }
     return number
   }
@@ -121,8 +124,13 @@ package struct Table: Hashable, Sendable {
     if let parent = self[row].key.place.parent { rows[parent]?.children.removeAll { $0 == row } }
     for below in subtree(row) {
       removeRecords(of: below, why) { _ in true }
-      rows[below] = nil
+      forget(below)
     }
+  }
+
+  private mutating func forget(_ row: Int) {
+    guard let place = rows.removeValue(forKey: row)?.key.place else { return }
+    places.value[place]?.removeAll { $0 == row }
   }
 
   mutating func removeRecords(of row: Int, _ why: Removal, where isRemoved: (Record) -> Bool) {
@@ -136,6 +144,8 @@ package struct Table: Hashable, Sendable {
       rows[parent]?.children.removeAll { $0 == row }
     }
     if let parent = place.parent, !self[parent].children.contains(row) { self[parent].children.append(row) }
+    places.value[self[row].key.place]?.removeAll { $0 == row }
+    places.value[place, default: []].append(row)
     self[row].key.place = place
   }
 
@@ -152,25 +162,34 @@ package struct Table: Hashable, Sendable {
     }
     func rank(_ number: Int) -> [Int] {
       let row = self[number]
-      let gives = givable(row, retrying: retrying, joins: known.joins(key.tag), known).contains { !$0.isFirst }
+      let gives = candidates(number, retrying: retrying, joins: known.joins(key.tag), known).contains { !$0.isFirst }
       let (isPresent, isExact) = (row.isPresent ? 1 : 0, hasKey(row, key, known) ? 1 : 0)
       // An object without a model may learn it from the state that its place had last.
       let first = key.model == nil ? [isPresent, gives ? 1 : 0] : [gives ? 1 : 0, isExact]
       return first + [
-        isPresent, key.model == nil ? row.lastLive : isExact, isExact, row.lastLive, row.records.last?.save ?? 0,
+        isPresent, key.model == nil && gives ? row.lastLive : isExact, isExact, row.lastLive,
+        row.records.last?.save ?? 0,
         number,
       ]
     }
     return found.sorted { rank($1).lexicographicallyPrecedes(rank($0)) }
   }
 
-  /// The records that can be given now.
+  /// The records that can be given now, in the order in which they are tried: the newest first, and those that are *first* after
+  /// all others, the oldest of them before.
   ///
   /// A retry gives quarantined ones where nothing newer lies beside them, or to be joined.
-  func givable(_ row: Row, retrying: Bool, joins: Bool, _ known: Knowledge) -> [Record] {
-    row.records.filter { record in
+  func candidates(_ number: Int, retrying: Bool, joins: Bool, _ known: Knowledge) -> [Record] {
+    let row = self[number]
+    let found = row.records.filter { record in
       known.canGive(record, retrying: retrying && (joins || !row.records.contains { $0.save > record.save }))
     }
+    return found.filter { !isFirst($0, in: number) }.reversed() + found.filter { isFirst($0, in: number) }
+  }
+
+  /// Whether a record counts as *first* in Give: the oldest of its row hides nothing.
+  func isFirst(_ record: Record, in row: Int) -> Bool {
+    record.isFirst && self[row].records.first?.number != record.number
   }
 
   func hasKey(_ row: Row, _ key: Key, _ known: Knowledge) -> Bool {
@@ -203,7 +222,7 @@ package struct Table: Hashable, Sendable {
     self[row].quarantinedAt = kept.lastLive < gone.lastLive ? gone.quarantinedAt : kept.quarantinedAt
     self[row].isForUnnamed = kept.isForUnnamed || gone.isForUnnamed
     if let parent = gone.key.place.parent { rows[parent]?.children.removeAll { $0 == other } }
-    rows[other] = nil
+    forget(other)
     for child in gone.children {
       move(child, to: Place(parent: row, identifier: self[child].key.place.identifier))
     }
@@ -236,10 +255,11 @@ package struct Table: Hashable, Sendable {
   /// Puts some rows below a row into an order; each of the others follows the row that it followed.
   mutating func arrange(_ ordered: [Int], below row: Int) {
     let former = self[row].children
+    let isOrdered = Set(ordered)
     var arranged = ordered
     var last: Int?
     for child in former {
-      if !ordered.contains(child) {
+      if !isOrdered.contains(child) {
         arranged.insert(child, at: last.flatMap { arranged.firstIndex(of: $0) }.map { $0 + 1 } ?? 0)
       }
       last = child
@@ -251,6 +271,16 @@ package struct Table: Hashable, Sendable {
   func made(at place: Place) -> [Int] {
     rows(at: place).filter { self[$0].isPresent }.sorted { (self[$1].lastLive, $1) < (self[$0].lastLive, $0) }
   }
+}
+
+/// What follows from the rest of a value, and is no part of it.
+struct Derived<Value: Sendable>: Hashable, Sendable {
+  var value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  static func == (one: Self, other: Self) -> Bool { true }
+  func hash(into hasher: inout Hasher) {}
 }
 
 func pair<A, B>(_ one: A?, _ other: B?) -> (A, B)? {

@@ -45,19 +45,8 @@ package struct TableScripts {
   }
 
   /// The numbers of a shorter script that has a violation as well.
-  package static func shrink(_ genes: [UInt64]) -> [UInt64] {
-    var genes = genes
-    var length = max(genes.count / 2, 1)
-    while length > 0 {
-      var start = 0
-      while start < genes.count {
-        var fewer = genes
-        fewer.removeSubrange(start..<min(start + length, genes.count))
-        if play(fewer).violation != nil { genes = fewer } else { start += length }
-      }
-      length = length == 1 ? 0 : max(length / 2, 1)
-    }
-    return genes
+  package static func shorten(_ genes: [UInt64]) async -> [UInt64] {
+    await shortened(genes) { play($0).violation != nil }
   }
 
   private mutating func next() -> UInt64 {
@@ -281,6 +270,9 @@ package struct TableScripts {
     shown = [:]
     closing = []
     let model = below(6) == 0 ? "A" : nil
+    // What was only in memory goes with the process.
+    life.end()
+    before = values(life)
     steps.append(
       "launch \(version)\(isLocked ? " locked" : "") hiding \(hidden) replacing \(replaced) unnamed \(isUnnamedFirst) "
         + "root \(model ?? "-")\(retrying ? " retry" : "") refused \(known.refused)")
@@ -320,7 +312,6 @@ package struct TableScripts {
     steps.append("save")
     let before = life
     let outcome = life.save(known)
-    guard !outcome.hasFailed else { return nil }
     for id in screen() {
       let object = life.objects[id]!
       guard let standing = object.standing, standing.saved == object.value, !standing.own.isEmpty else { continue }
@@ -334,7 +325,7 @@ package struct TableScripts {
     closing = []
     if let violation = check() { return violation }
     if !outcome.hasChanged, life.stored?.rows != before.stored?.rows { return "nothing has changed, but the disk" }
-    return showsAll() ?? keepsOrder() ?? lookingChangesNothing()
+    return showsAll(but: outcome.beyondEight) ?? keepsOrder() ?? lookingChangesNothing()
   }
 
   // MARK: - Invariants
@@ -409,16 +400,18 @@ package struct TableScripts {
   }
 
   /// The next launch shows what was saved.
-  private func showsAll() -> String? {
+  private func showsAll(but unstored: Set<[String]>) -> String? {
     guard !life.isLocked, life.root != nil else { return nil }
     let other = relaunched(life) { _ in }
     func compare(_ one: Int, _ two: Int) -> String? {
       let (object, again) = (life.objects[one]!, other.life.objects[two]!)
-      if life.hasUnsavedChanges(one), known.unencodable.isDisjoint(with: object.value.items) {
+      if life.hasUnsavedChanges(one), !unstored.contains(life.path(one)),
+        known.unencodable.isDisjoint(with: object.value.items)
+      {
         return "\(life.path(one)) was not saved"
       }
       if let standing = object.standing, standing.isUnedited, !standing.own.isEmpty {
-        let hidden = life.table[standing.row].records.filter { !$0.isFirst && known.canGive($0) }
+        let hidden = life.table[standing.row].records.filter { !$0.isFirst && known.canGive($0) && known.decodes($0) }
         if !hidden.isEmpty, !hidden.contains(where: { Set($0.value.items).isSubset(of: again.value.items) }) {
           return "\(life.path(one)), which nobody edited, hides \(hidden.map(\.value.items))"
         }

@@ -135,12 +135,16 @@ private final class Wall: Sendable {
     configuration.clock = clock
     configuration.bootClock = nil
     configuration.log = SilentRestorationLog()
+    // Its sleep would be one more for every test to count; those about asking set it.
+    configuration.askingInterval = nil
   }
 
   init(_ kind: StoreKind) async throws {
     configuration.clock = clock
     configuration.bootClock = nil
     configuration.log = SilentRestorationLog()
+    // Its sleep would be one more for every test to count; those about asking set it.
+    configuration.askingInterval = nil
     switch kind {
     case .memory: device = nil
     case .device:

@@ -16,10 +16,10 @@ import Testing
   var restorableState = State()
   var restorationChildren: [any RestorableController] = []
   var restorationViews: [any RestorableView] = []
-  @ObservationIgnored var installed: [RestoredChild] = []
-  @ObservationIgnored var finishedCount = 0
-  @ObservationIgnored var onFinish: (() -> Void)?
-  @ObservationIgnored var takesChildren = true
+  var installed: [RestoredChild] = []
+  var finishedCount = 0
+  var onFinish: (() -> Void)?
+  var takesChildren = true
 
   init(
     _ identifier: RestorationIdentifier?, text: String = "", tag: RestorationClass? = nil,

@@ -81,10 +81,10 @@ struct HandTable {
       batch.kinds.append(
         .init(version: object.version, classTag: object.classTag, acceptedClasses: [object.classTag]))
     }
-    let findings = try table.commit(batch)
+    try table.commit(batch)
     for key in removals + releases { places[key] = nil }
     table.save &+= 1
-    return findings
+    return table.standingFindings
   }
 
   /// The table as the next run continues it, with nothing live.

@@ -46,7 +46,7 @@ enum TrustedPath {
           do throws(FileSystemError) {
             return try fileSystem.openDirectory(name, in: parent)
           } catch  where error.code == .noSuchFile {
-            try DeviceDirectory.makeDirectory(name, in: parent, fileSystem)
+            try fileSystem.makeDurableDirectory(name, in: parent)
             return try fileSystem.openDirectory(name, in: parent)
           }
         }

@@ -8,8 +8,8 @@ package import Sealing
 /// finds it. Every call throws `.locked` when the class table forbids it now: creation asks for a sealing key, opening
 /// for an opening key, and nothing else decides.
 package protocol ClassKeys: AnyObject, Sendable {
-  /// The keybag that sealed files name.
-  var keybagIdentifier: KeybagIdentifier { get }
+  /// Whether the key that opens files of a class is in memory.
+  func isAvailable(_ protection: ProtectionClass) -> Bool
 
   /// Lends the key that seals new files of a symmetric class (every class but `completeUnlessOpen`).
   func withSealingKey<R>(

@@ -11,9 +11,9 @@ package enum KeyLabel: String, CaseIterable, Sendable {
   case name = "name"
   case ledger = "ledger"
   case marker = "marker"
-  case fileKeyWrap = "file-key-wrap"
+  case fileKey = "file-key"
+  case oneWay = "one-way"
   case oneWaySender = "one-way-sender"
-  case oneWayWrap = "one-way-wrap"
 
   /// The label as it enters a derivation: `state-restoration/v1/<purpose>` and a zero byte.
   package var bytes: [UInt8] {

@@ -18,7 +18,7 @@ struct SealedFields: Hashable, Sendable {
 
   /// What kind of sealed file it is.
   var kind: Kind
-  /// The class whose key wraps the file key.
+  /// The class whose key the file key is derived from.
   var protection: ProtectionClass
   /// The slot's HMAC under the name key, 32 bytes.
   var identity: [UInt8]
@@ -28,8 +28,6 @@ struct SealedFields: Hashable, Sendable {
   var flags: Flags = []
   /// The length of the sealed base behind the header; the sealer sets it.
   var messageByteCount = 0
-  /// A number of its own, 16 random bytes.
-  var identifier: [UInt8]
 
   /// The longest base that a header can bind: its length has 48 bits.
   static let maximumMessageByteCount = 1 << 48 - 1
@@ -108,25 +106,6 @@ protocol StoreSealing: Sendable {
   ) throws(ProtectionError) -> any SealedContent
   /// What the header claims that begins with these bytes.
   func claims(of start: ArraySlice<UInt8>) throws(ProtectionError) -> SealedClaims
-}
-
-extension StoreDirectory {
-  /// What the header of a file claims.
-  func claims(of file: StoreFile) throws(ProtectionError) -> SealedClaims {
-    try sealer.claims(of: try file.read(0..<min(file.byteCount, 256))[...])
-  }
-
-  /// The whole hash that names a slot: its ledger's, or what a file claims; the name twice when nothing says.
-  func claimedIdentity(
-    of name: SlotName, in slot: SlotDirectory, _ ledger: Ledger?
-  ) throws(ProtectionError) -> [UInt8] {
-    if let ledger { return ledger.identity }
-    for claim in try slot.claims() {
-      guard let file = try? slot.open(claim), let claims = try? claims(of: file) else { continue }
-      if SlotName(identity: claims.fields.identity) == name { return claims.fields.identity }
-    }
-    return name.bytes + name.bytes
-  }
 }
 
 /// So much of a content is in memory while it is only checked.

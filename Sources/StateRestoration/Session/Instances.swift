@@ -1,0 +1,58 @@
+internal import DataProtection
+
+extension RestorationSession {
+  /// How many processes of a program may run at a time.
+  public enum Instances: Sendable, Hashable {
+    /// One: while it runs, another one gets the error `inUse` with the number of the first process.
+    case one
+    /// As many as the user starts, each with a state of its own.
+    ///
+    /// Of a program with one root, a process gets the first state that nobody has: the state of one that has ended comes back
+    /// to the next one that starts. Of a program with windows, it gets those that were open and that nobody has. What nobody
+    /// asks for is kept as long as windows that were closed.
+    case several
+  }
+}
+
+extension RestorationSession {
+  /// What the list of windows calls the states of a program with one root that runs several times.
+  private static let role = "instance"
+
+  /// Runs one of several processes of a program with one root: with the first state that nobody has.
+  package static func runInstance<Result>(
+    on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
+    configuration: RestorationConfiguration, delegate program: (any RestorationSessionDelegate)? = nil,
+    answering signals: Set<LifecycleSignal> = [],
+    _ body: @MainActor (RestorationSession) async throws -> Result
+  ) async throws -> Result {
+    let delegate = SessionDelegate(program)
+    let scenes = try SceneSessions(
+      device: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
+    let (id, coordinator) = try await scenes.openFirstFree(role: role)
+    let session = RestorationSession(device, root: root, delegate: delegate, coordinator: coordinator)
+    let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: delegate)
+    session.application = application
+    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
+      try await body(session)
+    } lettingGo: {
+      await session.letGo()
+      // Its state is kept as long as a closed window is; who finds it closes it, if this can't be written.
+      try? await scenes.close(id)
+    }
+  }
+}
+
+extension ProtectedDevice {
+  /// What the one process of a program has for as long as it runs; `inUse` if another one has it.
+  func claim(of configuration: RestorationConfiguration) throws(ProtectionError) -> ArchiveStore? {
+    let slot = ArchiveSlot(application: configuration.application, scene: "", slot: "instance")
+    let store = try archives(for: slot, protection: configuration.protection)
+    do throws(ProtectionError) {
+      try store.take(waiting: .zero)
+    } catch  where error.code != .inUse && error.code != .unsafeLocation {
+      // As of a window: a damaged disk is no reason not to start.
+      return nil
+    }
+    return store
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import StateRestoration
+
+/// What the programs of these tests have in common: a draft that a test types, and answers to it.
+@MainActor public final class StartUpProgram {
+  /// Where the state is kept: below `XDG_STATE_HOME`.
+  public static let location = DeviceLocation.applicationState("com.example.start-up")
+
+  /// What is typed.
+  public let draft = StoredValue("draft", "")
+  /// The open session.
+  public var session: RestorationSession?
+
+  /// Makes a program without a session.
+  public init() {}
+
+  /// Opens the session at once, and says what came back.
+  public func openNow(_ mainLoop: MainLoop? = nil) {
+    do {
+      session = try RestorationSession.openNow(
+        at: Self.location, root: draft, configuration: RestorationConfiguration(mainLoop: mainLoop))
+    } catch {
+      say("not opened: \(error)")
+      exit(1)
+    }
+    sayDraft()
+  }
+
+  /// Says what the draft is.
+  public func sayDraft() { say("draft: \(draft.value).") }
+
+  /// Answers a line of the test; false when the program is to leave its loop.
+  public func answer(_ line: String) -> Bool {
+    do {
+      switch line {
+      case "preserve":
+        let outcome = try session?.preserveNow()
+        say("outcome: generation \(outcome?.receipt?.generation ?? 0).")
+      case "close":
+        try session?.closeNow()
+        say("closed.")
+      case "exit": exit(7)
+      case "end": return false
+      default:
+        draft.value = line
+        say("typed: \(line).")
+      }
+    } catch {
+      say("failed: \(error)")
+    }
+    return true
+  }
+
+  /// Writes a line at once.
+  public func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+  // MARK: - Main loops
+
+  /// Blocks in `poll` for lines and for blocks that are due, if there can be any; returns at the end of the input.
+  ///
+  /// With the length of a frame, in milliseconds, it draws frames, as a game does, and looks for blocks once in each.
+  public func pollLines(_ turns: PollableMainLoop?, frame: Int32? = nil) {
+    var buffer: [UInt8] = []
+    while true {
+      var descriptors = [pollfd(fd: 0, events: Int16(POLLIN), revents: 0)]
+      if let turns, frame == nil { descriptors.append(pollfd(fd: turns.descriptor, events: Int16(POLLIN), revents: 0)) }
+      _ = poll(&descriptors, nfds_t(descriptors.count), frame ?? -1)
+      turns?.runDueBlocks()
+      guard descriptors[0].revents != 0 else { continue }
+      var bytes = [UInt8](repeating: 0, count: 256)
+      let count = read(0, &bytes, bytes.count)
+      if count <= 0 { return }
+      buffer += bytes.prefix(count)
+      while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = String(decoding: buffer[..<end], as: UTF8.self)
+        buffer.removeFirst(end + 1)
+        if !answer(line) { return }
+      }
+    }
+  }
+
+  /// Reads lines in a thread, and has somebody run the answers on the main thread.
+  public nonisolated func readLines(_ perform: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    Thread.detachNewThread {
+      while let line = readLine() {
+        perform { MainActor.assumeIsolated { _ = self.answer(line) } }
+      }
+    }
+  }
+}

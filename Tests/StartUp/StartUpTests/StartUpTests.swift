@@ -1,0 +1,33 @@
+import Foundation
+import OwnThread
+import Testing
+
+/// Each way in which a program can begin and keep its main thread, as a process: its state comes back however that ends.
+struct StartUpTests {
+  /// The program and its argument.
+  struct Style: Sendable, CustomTestStringConvertible {
+    var program: String
+    var argument = ""
+    var testDescription: String { "\(program) \(argument)" }
+  }
+
+  static let styles: [Style] = [
+    Style(program: "start-up-5"), Style(program: "start-up-6"), Style(program: "start-up", argument: "poll"),
+    Style(program: "start-up", argument: "frames"), Style(program: "start-up", argument: "run-loop"),
+    Style(program: "start-up", argument: "dispatch-main"), Style(program: "start-up-async", argument: "open"),
+    Style(program: "start-up-async", argument: "run"),
+  ]
+
+  @Test(arguments: styles) func `a program comes back after each end`(_ style: Style) async throws {
+    try await StartUpRuns(style).comeBackAfterEachEnd()
+  }
+
+  @Test(arguments: [
+    Style(program: "start-up", argument: "blocked"), Style(program: "start-up-async", argument: "blocked"),
+    Style(program: "start-up-async", argument: "run-blocked"),
+  ]) func `a program that blocks without a main loop is told so, and a signal ends it all the same`(
+    _ style: Style
+  ) async throws {
+    try await StartUpRuns(style).beTold()
+  }
+}

@@ -1,0 +1,10 @@
+import StartUpProgram
+import StateRestoration
+
+// In this language mode the code of `main.swift` is on the main actor, but the compiler doesn't know.
+MainActor.assumeIsolated {
+  let turns = PollableMainLoop()
+  let program = StartUpProgram()
+  program.openNow(turns.mainLoop)
+  program.pollLines(turns)
+}

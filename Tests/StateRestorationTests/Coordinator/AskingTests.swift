@@ -1,0 +1,204 @@
+import Foundation
+import SimulatedTime
+import Synchronization
+import TestTraits
+import Testing
+
+@testable import StateRestoration
+
+/// Objects whose changes nobody can notice are asked, so that automatic preservation loses none of them.
+@MainActor @Suite(.tags(.threads)) struct AskingTests {
+  private let bench: Bench
+
+  init() {
+    bench = Bench()
+    bench.configuration.askingInterval = .seconds(2)
+  }
+
+  /// A coordinator that preserves by itself, after its first save and the interval behind that.
+  private func launch(
+    _ root: any RestorableController, _ set: (RestorationRegistry) -> Void = { _ in }
+  ) async throws -> RestorationCoordinator {
+    let coordinator = bench.launch(set)
+    _ = try await coordinator.restore(into: root)
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers(2)
+    bench.clock.advance(by: .milliseconds(250))
+    while bench.clock.sleeperCount > 1 { await Task.yield() }
+    _ = bench.store.takeCalls()
+    bench.delegate.outcomes = []
+    return coordinator
+  }
+
+  /// Lets the interval pass, and returns when everybody was asked.
+  private func askOnce() async {
+    await bench.clock.waitForSleepers()
+    bench.clock.advance(by: .seconds(2))
+    await bench.clock.waitForSleepers()
+  }
+
+  @Test(arguments: SilentWay.allCases)
+  func `a change that nobody announces is saved after the interval`(_ way: SilentWay) async throws {
+    let program = SilentProgram(way)
+    let coordinator = try await launch(program.root, program.register)
+    await askOnce()
+    #expect(bench.store.takeCalls().isEmpty && bench.delegate.outcomes.isEmpty)
+    program.change()
+    if way == .application { bench.delegate.appValue = "changed" }
+    bench.clock.advance(by: .seconds(2))
+    await bench.delegate.nextEvent()
+    #expect(bench.store.takeCalls() == ["append"])
+    let again = SilentProgram(way)
+    _ = try await bench.launch(again.register).restore(into: again.root)
+    #expect(again.isChanged || (way == .application && bench.delegate.restoredAppValue == "changed"))
+    withExtendedLifetime(coordinator) {}
+  }
+
+  @Test(arguments: SilentWay.allCases)
+  func `asking that finds nothing writes nothing and tells nobody`(_ way: SilentWay) async throws {
+    let program = SilentProgram(way)
+    let coordinator = try await launch(program.root, program.register)
+    let receipt = coordinator.lastReceipt
+    for _ in 0..<3 { await askOnce() }
+    #expect(bench.store.takeCalls().isEmpty && bench.delegate.outcomes.isEmpty && coordinator.lastReceipt == receipt)
+  }
+
+  @Test func `only objects whose changes can't be noticed are asked`() async throws {
+    let journal = Journal()
+    let root = Screen("root", children: [Screen("noticed"), Panel("plain", journal: journal)])
+    let coordinator = try await launch(root)
+    _ = journal.take()
+    var round = coordinator.tree.beginAsking()
+    _ = coordinator.askSome(&round, nil, bench.configuration.context)
+    #expect(round.askedCount == 1 && round.isOver && journal.take() == ["encode plain"])
+  }
+
+  @Test func `nobody is asked without automatic preservation, or without an interval`() async throws {
+    let journal = Journal()
+    let panel = Panel("root", journal: journal)
+    let coordinator = try await launch(panel)
+    coordinator.preservesAutomatically = .never
+    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    _ = journal.take()
+    bench.clock.advance(by: .seconds(100))
+    #expect(journal.lines.isEmpty)
+  }
+
+  @Test func `many objects are asked in several turns, and a change in the last one is found`() async throws {
+    let panels = (0..<3_000).map { Panel("panel \($0)") }
+    let root = Screen("root", children: panels)
+    let coordinator = try await launch(root)
+    panels[0].value = 7
+    var round = coordinator.tree.beginAsking()
+    var turns = 0
+    var found: Set<CaptureBatch.Key> = []
+    while !round.isOver {
+      let end = round.askedCount + 1_000
+      let asked = coordinator.tree.ask(&round, context: bench.configuration.context) {
+        // As the clock would say.
+        turnIsOver(&turns, end)
+      }
+      found.formUnion(await coordinator.worker.run { $0.table.findChanged(asked.batch) })
+    }
+    #expect(round.askedCount == 3_000 && turns == 3_000)
+    #expect(found.count == 1 && found.first.flatMap { coordinator.tree.node($0)?.object } === panels[0])
+  }
+
+  private func turnIsOver(_ count: inout Int, _ end: Int) -> Bool {
+    count += 1
+    return count == end
+  }
+
+  @Test func `a value that can't be stored asks for no save again and again`() async throws {
+    let panel = Unencodable("bad")
+    let root = Screen("root", children: [panel])
+    let coordinator = try await launch(root)
+    panel.isBad = true
+    bench.clock.advance(by: .seconds(2))
+    await bench.delegate.nextEvent()
+    await bench.clock.waitForSleepers(2)
+    bench.clock.advance(by: .milliseconds(250))
+    while bench.clock.sleeperCount > 1 { await Task.yield() }
+    bench.delegate.outcomes = []
+    for _ in 0..<3 { await askOnce() }
+    #expect(bench.delegate.outcomes.isEmpty)
+    withExtendedLifetime(coordinator) {}
+  }
+
+  @Test func `a silent change is found again after it was taken back by a save`() async throws {
+    let panel = Panel("panel", value: 1)
+    let root = Screen("root", children: [panel])
+    let coordinator = try await launch(root)
+    for value in [2, 1, 2] {
+      panel.value = value
+      if value == 1 {
+        _ = try await coordinator.preserve(root)
+      } else {
+        bench.clock.advance(by: .seconds(2))
+        await bench.delegate.nextEvent()
+        await bench.clock.waitForSleepers(2)
+        bench.clock.advance(by: .milliseconds(250))
+        while bench.clock.sleeperCount > 1 { await Task.yield() }
+      }
+      let again = Panel("panel")
+      _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+      #expect(again.value == value)
+    }
+  }
+
+  @Test func `an edit of a plain property on a locked device is kept beside what is stored`() async throws {
+    try await bench.preserve(Panel("root", value: 1))
+    bench.store.state.withLock { $0.isLocked = true }
+    let panel = Panel("root", value: 5)
+    let coordinator = bench.launch()
+    #expect(try await coordinator.restore(into: panel).outcome == .locked)
+    await coordinator.endTurn()
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
+    await bench.clock.waitForSleepers()
+    _ = bench.store.takeCalls()
+    panel.value = 6
+    bench.clock.advance(by: .seconds(2))
+    await bench.delegate.nextEvent()
+    #expect(bench.store.takeCalls() == ["publishPending"])
+    bench.store.state.withLock { $0.isLocked = false }
+    let again = Panel("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.value == 6)
+  }
+
+  @Test func `the machine's clock asks a process at work`() async throws {
+    bench.configuration.clock = ContinuousClock()
+    bench.configuration.askingInterval = .milliseconds(20)
+    let panel = Panel("root", value: 1)
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: panel)
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(1))
+    await bench.delegate.nextEvent()
+    let count = bench.delegate.outcomes.count
+    panel.value = 2
+    while bench.delegate.outcomes.count == count { await bench.delegate.nextEvent() }
+    let again = Panel("root")
+    _ = try await bench.launch().restore(into: again)
+    #expect(again.value == 2)
+  }
+}
+
+/// A value that may refuse to be encoded.
+private final class Unencodable: CodingController {
+  private struct Value: Encodable {
+    let isBad: Bool
+
+    func encode(to encoder: any Encoder) throws {
+      if isBad { throw CocoaError(.coderInvalidValue) }
+    }
+  }
+
+  let restorationIdentifier: RestorationIdentifier?
+  var isBad = false
+
+  init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+
+  func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(Value(isBad: isBad), forKey: "value") }
+  func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
+}
