@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// Why the program is launched.
 public struct LaunchOptions: Sendable, Hashable {

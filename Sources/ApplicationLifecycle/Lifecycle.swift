@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// Runs the machine of one program on the main actor.
 ///

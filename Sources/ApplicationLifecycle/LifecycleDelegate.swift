@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// What a program is told about its life, in the order of `Docs/Lifecycle.md`.
 ///

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 public import StateRestoration
 public import Testing
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 import StateRestoration
 
 /// What a program has on disk, row by row, as far as it can be read without its types.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 import StateRestoration
 
 extension RestorationHarness {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 public import StateRestoration
 
 extension RestorationHarness {

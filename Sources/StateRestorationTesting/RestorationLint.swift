@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 public import StateRestoration
 public import Testing
 

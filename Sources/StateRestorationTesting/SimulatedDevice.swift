@@ -1,7 +1,7 @@
 import ApplicationLifecycle
 public import DataProtection
 package import FaultyFileSystem
-package import FoundationEssentials
+package import FoundationShim
 package import SimulatedTime
 
 /// A device for tests: a passcode, a lock, a disk of its own, and time that only the test moves.

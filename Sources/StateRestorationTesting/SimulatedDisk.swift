@@ -1,5 +1,5 @@
 package import FaultyFileSystem
-package import FoundationEssentials
+package import FoundationShim
 
 /// The contents of a simulated device's disk at one moment: to look at, to compare, and to come back to later.
 public struct SimulatedDisk: Sendable {

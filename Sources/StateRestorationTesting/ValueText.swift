@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 import StateRestoration
 
 /// Any value as one line of text that is the same for equal values, in any process.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 import RestorationArchive
 
 /// How text looks: colours on a terminal, plain elsewhere; and nothing in it that a terminal would obey.

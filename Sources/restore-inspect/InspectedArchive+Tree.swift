@@ -1,5 +1,5 @@
 import DataProtection
-import FoundationEssentials
+import FoundationShim
 import RestorationArchive
 import StateRestoration
 

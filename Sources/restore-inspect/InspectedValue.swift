@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 /// A stored value of any type, as far as its form tells it.
 ///

@@ -33,7 +33,8 @@ struct ArchitectureTests {
   @Test(arguments: [
     ("StateRestoration", "import StateRestorationTesting"), ("restore-demo", "public import StateRestorationTesting"),
     ("DataProtection", "@testable import FaultyFileSystem"), ("DataProtection", "import SimulatedTime"),
-    ("DataProtection", "import StateRestoration"), ("StateRestoration", "internal import Sealing"),
+    ("DataProtection", "import StateRestoration"),
+    ("StateRestoration", "import FoundationEssentials"), ("StateRestoration", "internal import Sealing"),
     ("RestorationArchive", "import Glibc"), ("NobodyKnows", "import Foundation"),
   ])
   func `an import upwards, of a transitive target or of the testing product is refused`(

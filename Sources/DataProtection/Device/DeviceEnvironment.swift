@@ -1,5 +1,5 @@
 package import FileSystem
-import FoundationEssentials
+import FoundationShim
 package import Sealing
 
 /// Everything a device takes from outside, so that tests can put something else there.

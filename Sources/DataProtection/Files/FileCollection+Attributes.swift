@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 extension FileCollection {
   /// What the ledger and the file system know of a file: no key is needed but those that are always there.

@@ -1,5 +1,5 @@
 import FileSystem
-import FoundationEssentials
+import FoundationShim
 import Sealing
 import Synchronization
 

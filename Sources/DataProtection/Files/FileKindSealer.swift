@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// Seals for a store whose whole files are protected files: they have a magic of their own, so that an archive put in
 /// a file's place, or the other way round, is refused at its first bytes.

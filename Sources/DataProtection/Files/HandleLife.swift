@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 import Synchronization
 
 /// The plaintext that a handle keeps, until the keys of its class go.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// The content of a protected file: what was written as a whole, with the changes since.
 struct PatchedContent: Sendable {

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// The facts about a protected file that are known without opening it.
 public struct ProtectedFileAttributes: Hashable, Sendable {

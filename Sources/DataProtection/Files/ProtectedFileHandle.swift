@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 import Synchronization
 
 /// An open protected file: it is read at random, appended to, changed in part, and replaced as a whole.

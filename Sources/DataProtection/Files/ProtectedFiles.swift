@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// A flat directory of protected files on a device.
 ///

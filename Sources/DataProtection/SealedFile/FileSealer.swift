@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 import Sealing
 
 /// Seals files and their frames under the class keys of a device, and opens them.

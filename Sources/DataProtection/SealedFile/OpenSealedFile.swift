@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 import Sealing
 
 /// A sealed file that was opened: its plaintext by ranges, decrypting only the chunks that hold them.

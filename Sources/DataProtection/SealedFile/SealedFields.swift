@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// What the header of a sealed file binds, as far as the store decides it.
 struct SealedFields: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import FileSystem
-package import FoundationEssentials
+package import FoundationShim
 
 extension ArchiveStore {
   /// Appends a change to the newest generation: one write into reserved space and one sync.

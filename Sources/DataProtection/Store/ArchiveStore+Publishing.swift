@@ -1,5 +1,5 @@
 import FileSystem
-package import FoundationEssentials
+package import FoundationShim
 import Synchronization
 
 extension ArchiveStore {

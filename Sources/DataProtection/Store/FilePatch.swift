@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// A change of a protected file: bytes that stand at an offset from now on, within the content or at its end.
 ///

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// The frames behind the base of a generation, as far as they are authentic.
 ///

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 import Synchronization
 
 /// One generation, opened: its content by ranges, and the changes that were appended to it.

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 /// The nodes that one run has saved while the device was locked, opened.
 package struct PendingArchive: Sendable {

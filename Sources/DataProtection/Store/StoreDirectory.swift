@@ -1,5 +1,5 @@
 import FileSystem
-import FoundationEssentials
+import FoundationShim
 import Synchronization
 
 /// The directory that holds the slots of a device, or of a directory of protected files, and the list of them.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 extension RestorationArchive.Context {
   /// Writes the context as an archive holds it: all but the times, which are in the headers.

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 extension RestorationArchive {
   /// The circumstances of a save, readable before any node.

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 extension RestorationArchive {
   /// What an archive knows of one preserved object, or of one of its further records, without decoding its state.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// One node as it stands in a base or a delta: its facts, and where its children and its state are.
 struct NodeBlock: Sendable {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// The fixed header of a base or a delta: the totals of the archive up to it, and the places of its sections.
 ///

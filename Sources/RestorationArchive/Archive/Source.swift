@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 extension RestorationArchive {
   /// Where a base archive's bytes come from: a range at a time, so that no more is decrypted than needed.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// The place of a node's state or of a list of children, in the base or in a delta.
 struct StatePlace: Sendable {

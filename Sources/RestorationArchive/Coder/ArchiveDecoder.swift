@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// Decodes what ``ArchiveEncoder`` encoded; any bytes are safe to give to it.
 ///

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// Encodes one value into self-contained bytes: fast, compact, and the same bytes for the same value in every process.
 ///

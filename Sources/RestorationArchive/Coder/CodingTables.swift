@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 /// The interned keys and the shapes of one archive: they grow while records are encoded and never shrink.
 ///

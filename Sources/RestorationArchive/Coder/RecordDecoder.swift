@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 /// Decodes the entries of one record, one by one, as they are asked for.
 package struct RecordDecoder: Sendable {

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 extension Date {
   /// A moment for people and programs as a calendar has it; those that no calendar has are told in seconds.

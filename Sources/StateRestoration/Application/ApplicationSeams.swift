@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 /// What an application needs of the coordinator; a border at which tests can stand in.
 @MainActor package protocol ApplicationEngine: AnyObject {

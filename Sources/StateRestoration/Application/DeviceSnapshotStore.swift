@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// The snapshot of one scene in its own slot of a protected device, sealed like the archive.
 ///

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// Joins the life cycle of a program with its coordinator and its device.
 ///

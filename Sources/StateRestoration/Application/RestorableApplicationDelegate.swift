@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// What a program tells ``RestorableApplication`` about its hierarchy, and is told about its state.
 ///

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 import Synchronization
 
 /// The snapshot for the next launch, which belongs to the state that this launch will restore.

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 /// What one capture on the main actor found: copies of values and changes of the tree, ready to leave the actor.

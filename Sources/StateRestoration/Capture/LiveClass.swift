@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 /// What a capture needs to know of a class whose instances are tracked, found out once for the class or once a capture.

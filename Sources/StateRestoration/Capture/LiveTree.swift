@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 /// The live hierarchy as it was at the last capture, and the walk that brings it up to date.

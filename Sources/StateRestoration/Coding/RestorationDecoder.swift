@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 
 /// Gives one object's stored values back, by key, while the method that it was given to runs.
 ///

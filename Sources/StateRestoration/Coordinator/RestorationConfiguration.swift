@@ -1,5 +1,5 @@
 package import DataProtection
-package import FoundationEssentials
+package import FoundationShim
 
 /// The settings of a coordinator, a variable each: facts about the program, and limits.
 public struct RestorationConfiguration: Sendable {

@@ -1,5 +1,5 @@
 internal import DataProtection
-internal import FoundationEssentials
+internal import FoundationShim
 
 extension RestorationCoordinator {
   /// Loads a state off the main actor; the newest with the edits of this run if there are any.

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 
 extension RestorationCoordinator {
   /// Creates a coordinator for the scene of a program on a protected device.

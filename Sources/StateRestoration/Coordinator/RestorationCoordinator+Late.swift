@@ -1,5 +1,5 @@
 internal import DataProtection
-internal import FoundationEssentials
+internal import FoundationShim
 
 /// An object that comes after restoring, and its path.
 struct LateObject {

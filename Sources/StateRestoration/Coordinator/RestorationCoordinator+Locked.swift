@@ -1,5 +1,5 @@
 internal import DataProtection
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 /// What a run has edited that began on a locked device: that is newer than what is restored.

@@ -1,5 +1,5 @@
 internal import DataProtection
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 extension RestorationCoordinator {

@@ -1,5 +1,5 @@
 internal import DataProtection
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 /// Preserves a hierarchy of controllers and gives it back at the next launch: the front door of the framework.

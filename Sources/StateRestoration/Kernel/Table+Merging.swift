@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 extension Table {

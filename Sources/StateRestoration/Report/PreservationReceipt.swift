@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 /// What one save wrote, and whether it is known to survive a power cut, as a value that prints well.
 public struct PreservationReceipt: Sendable, Hashable, Codable {

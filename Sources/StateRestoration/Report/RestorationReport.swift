@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// The result of one restoration, object by object with the reasons, as a value that prints well.
 ///

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// A preserved state that was not restored and that a save has replaced: it is kept beside the newest one.
 ///

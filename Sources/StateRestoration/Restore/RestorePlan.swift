@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 /// A table of rows, loaded off the main actor and laid flat: parents before children, siblings in order.

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 /// One main-actor turn of restoring: objects, containers, decoding, finished hooks, in this order.

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 
 /// The scenes as one run knows them, to be joined with the list on disk, which other processes write too.
 ///

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 
 /// The list of scenes as it is on disk: a whole one, and changes of it that runs have saved while locked.
 struct SceneList: Sendable {

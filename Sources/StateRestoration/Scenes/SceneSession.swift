@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// One scene (window) of a program, from the first time it is opened until it is discarded.
 ///

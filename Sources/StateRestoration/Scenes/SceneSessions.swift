@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 internal import Observation
 
 /// The list behind ``RestoredWindows``: which scenes (windows) there are, most recent first, and a coordinator with an

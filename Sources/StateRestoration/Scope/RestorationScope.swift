@@ -64,7 +64,8 @@ public import Observation
     settle()
     if let known = members[name] {
       if let scope = known as? RestorationScope { return scope }
-      if case .stored? = (known as? ScopeEntry)?.slot.value {
+      if let entry = known as? ScopeEntry, case .stored = entry.slot.value {
+        entry.slot.set(.absent)
         remove(name)
       } else {
         preconditionFailure("“\(name)” is the key of a value in this scope; name the nested scope otherwise.")
@@ -137,8 +138,7 @@ public import Observation
 
   /// Sets a value, on any thread.
   nonisolated func set(_ value: ScopeValue, at key: String, in slot: ScopeSlot) {
-    slot.set(value)
-    storage.unsettle(key)
+    if slot.set(value) { storage.unsettle(key) }
     settleIfOnMainActor(edited: key)
     storage.tellListeners(ofKey: key)
   }
@@ -193,9 +193,10 @@ public import Observation
   /// Brings the nodes up to date with what was set and removed, on whatever thread.
   private func settle() {
     for (key, isRemoved) in storage.takeUnsettled() {
-      let slot = storage.slot(key)
-      if isRemoved { forget(key) }
-      guard let slot, !slot.isAbsent else { continue }
+      guard let slot = storage.slot(key), !slot.isAbsent else {
+        if isRemoved { forget(key) }
+        continue
+      }
       let isBeside = slot.takeIsBeside()
       switch members[key] {
       case let entry as ScopeEntry:
@@ -268,11 +269,13 @@ public import Observation
   private func list(_ member: any RestorableController, as key: String) {
     members[key] = member
     children.append(member)
+    (member as? ScopeEntry)?.slot.noteListed(true)
   }
 
   private func remove(_ key: String) {
     guard let member = members.removeValue(forKey: key) else { return }
     if let index = children.lastIndex(where: { $0 === member }) { children.remove(at: index) }
+    (member as? ScopeEntry)?.slot.noteListed(false)
     departed.append(member)
     guard departed.count == 1 else { return }
     if let coordinator { coordinator.turns.perform { self.departed = [] } } else { Task { departed = [] } }
@@ -282,6 +285,11 @@ public import Observation
   private func forget(_ key: String) {
     remove(key)
     guard let coordinator, let place = place(of: key), coordinator.standing != .locked else { return }
+    guard !coordinator.tree.isCapturing else {
+      // Unless it was set again by then.
+      Task { if members[key] == nil { forget(key) } }
+      return
+    }
     coordinator.forgetAll(at: place)
   }
 }

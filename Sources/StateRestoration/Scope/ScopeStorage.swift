@@ -55,12 +55,13 @@ final class ScopeStorage: Observable, Sendable {
     }
   }
 
-  /// Takes the keys that were set or removed since this was last asked, and whether they were removed meanwhile.
+  /// Takes the keys that were set or removed since this was last asked, once each, and whether they were removed meanwhile.
   func takeUnsettled() -> [(key: String, isRemoved: Bool)] {
     state.withLock { state in
       guard !state.unsettled.isEmpty else { return [] }
       defer { (state.unsettled, state.removed) = ([], []) }
-      return state.unsettled.map { ($0, state.removed.contains($0)) }
+      var seen: Set<String> = []
+      return state.unsettled.filter { seen.insert($0).inserted }.map { ($0, state.removed.contains($0)) }
     }
   }
 

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 internal import Observation
 internal import RestorationArchive
 internal import Synchronization
@@ -27,6 +27,11 @@ final class ScopeSlot: Observable, Sendable {
     var isUnread = false
     /// Whether a value was set beside the stored one since the scope has last looked.
     var isBeside = false
+    /// Whether the scope has a node for it.
+    var isListed = false
+
+    /// Takes another value.
+    mutating func take(_ value: ScopeValue) { (self.value, decoded, isUnread) = (value, nil, false) }
   }
 
   private let state = Mutex(State())
@@ -54,22 +59,33 @@ final class ScopeSlot: Observable, Sendable {
     }
   }
 
+  /// Notes whether the scope has a node for it.
+  func noteListed(_ isListed: Bool) { state.withLock { $0.isListed = isListed } }
+
   /// Takes the value that restoring gives.
   func give(_ value: ScopeValue) {
-    registrar.withMutation(of: self, keyPath: \.revision) { state.withLock { $0 = State(value: value) } }
+    registrar.withMutation(of: self, keyPath: \.revision) {
+      state.withLock { state in
+        state.take(value)
+        state.isBeside = false
+      }
+    }
   }
 
   /// Sets another value, or none.
-  func set(_ value: ScopeValue) {
+  ///
+  /// - Returns: Whether the scope has to look at its nodes.
+  @discardableResult
+  func set(_ value: ScopeValue) -> Bool {
     registrar.withMutation(of: self, keyPath: \.revision) {
       state.withLock { state in
-        var next = State(value: value)
         switch state.value {
-        case .refused: next.isBeside = true
-        case .stored: next.isBeside = state.isUnread
-        case .absent, .encoded, .copied: next.isBeside = state.isBeside
+        case .refused: state.isBeside = true
+        case .stored: if state.isUnread { state.isBeside = true }
+        case .absent, .encoded, .copied: break
         }
-        state = next
+        state.take(value)
+        return state.isBeside || !state.isListed
       }
     }
   }

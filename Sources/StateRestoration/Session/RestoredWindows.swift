@@ -1,5 +1,5 @@
 internal import DataProtection
-internal import FoundationEssentials
+internal import FoundationShim
 public import Observation
 
 /// The windows of a program: those that were open come back, and each is preserved whenever it changes.
@@ -34,7 +34,9 @@ public import Observation
   private var windows: [SceneSession.ID: Window] = [:]
   /// What a delegate of the program's own answers for a window.
   @ObservationIgnored private let answers: WindowDelegate?
-  /// Has nothing but the state of the whole program below it.
+  /// Whom the coordinators ask.
+  @ObservationIgnored private weak var sessionDelegate: (any RestorationCoordinatorDelegate)?
+  /// Has nothing but the state of the whole program, and its values, below it.
   @ObservationIgnored private let programRoot = RestorationScope("program")
   /// The application of a program that is run: its life cycle, background tasks, handles of protected files, and the snapshot.
   @ObservationIgnored public internal(set) var application: RestorableApplication?
@@ -86,22 +88,24 @@ public import Observation
     self.answers = answers
     scenes = try SceneSessions(
       device: device, delegate: answers ?? delegate, configuration: configuration, registry: registry)
-    if let program { try beginProgram(program, configuration) }
+    sessionDelegate = program ?? delegate
+    if let program {
+      do throws(ProtectionError) {
+        try beginProgram(program, configuration)
+      } catch  where error.code == .inUse {
+        // Another process of the program has it, with windows of its own.
+        configuration.log.log(.warning, "the state of the whole program belongs to another process: \(error)")
+      }
+    }
     ExitGuard.add(self)
   }
 
   /// Keeps the state of the whole program once, beside all windows.
   private func beginProgram(
-    _ program: any RestorationSessionDelegate, _ configuration: RestorationConfiguration
+    _ program: (any RestorationCoordinatorDelegate)?, _ configuration: RestorationConfiguration
   ) throws(ProtectionError) {
-    let coordinator: RestorationCoordinator
-    do throws(ProtectionError) {
-      coordinator = try RestorationCoordinator(
-        device: device, delegate: program, configuration: configuration, session: Self.programSession)
-    } catch  where error.code == .inUse {
-      // Another process of the program has it, with windows of its own.
-      return configuration.log.log(.warning, "the state of the whole program belongs to another process: \(error)")
-    }
+    let coordinator = try RestorationCoordinator(
+      device: device, delegate: program, configuration: configuration, session: Self.programSession)
     coordinator.root = programRoot
     coordinator.preservesAutomatically = .onChange(coalescedOver: RestorationSession.interval)
     scenes.program = coordinator
@@ -111,6 +115,29 @@ public import Observation
 
   /// The name under which the state of the whole program is kept: no window has it.
   static var programSession: SceneSession.ID { "" }
+
+  /// The values of the program that belong to no window: what was opened last, say, or how a list is sorted everywhere.
+  ///
+  /// They are preserved as windows are: at each change, and when the program ends. While the device is locked the scope is
+  /// empty, and gets its values at the unlock. Closing windows leaves it alone.
+  ///
+  /// - Returns: The same scope each time.
+  /// - Throws: ``RestorationError/Code/deviceNotOpened``, with `inUse` as its cause while another process has it.
+  public func openScope() async throws(RestorationError) -> RestorationScope {
+    if let coordinator = scenes.program {
+      await coordinator.endOperations()
+      return programRoot
+    }
+    do throws(ProtectionError) {
+      try beginProgram(sessionDelegate, scenes.configuration)
+    } catch {
+      throw RestorationError(.deviceNotOpened, "The values of the program can't be opened.", cause: error)
+    }
+    try await scenes.program?.restore(into: programRoot)
+    // What follows on a locked device is an edit.
+    await scenes.program?.endTurn()
+    return programRoot
+  }
 
   /// Says that the state of the whole program has changed, which the delegate of `run` encodes: it is saved soon.
   ///

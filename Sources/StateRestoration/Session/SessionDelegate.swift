@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// What a program of ``RestorationSession`` or ``RestoredWindows`` can do beside its hierarchy: everything has a default.
 ///

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 
 /// Tells a list which model object stands at an index path, and where a model object stands now.
 ///

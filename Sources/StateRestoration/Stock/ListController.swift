@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import FoundationShim
 public import Observation
 
 /// A list whose selection and scrolling come back with their elements, wherever these have moved.

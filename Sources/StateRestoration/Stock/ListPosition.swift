@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// Where a list stood: selected elements and the first visible one, by model identifier where there is one.
 struct ListPosition: Codable, Equatable, Sendable {

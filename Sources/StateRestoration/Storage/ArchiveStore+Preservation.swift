@@ -1,5 +1,5 @@
 internal import DataProtection
-internal import FoundationEssentials
+internal import FoundationShim
 
 /// The real store: one slot of a protected device.
 ///

@@ -1,5 +1,5 @@
 internal import DataProtection
-public import FoundationEssentials
+public import FoundationShim
 
 /// The attempts to restore one state that did not end.
 public struct CrashHistory: Sendable, Hashable, Codable {

@@ -1,5 +1,5 @@
 internal import DataProtection
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 /// What saves of one run go on from: the table, and how it relates to the disk; the worker's own.

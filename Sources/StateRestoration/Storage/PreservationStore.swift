@@ -1,5 +1,5 @@
 internal import DataProtection
-internal import FoundationEssentials
+internal import FoundationShim
 
 /// What the engine needs of the store: the generations of one scene, and who writes them.
 ///

@@ -1,5 +1,5 @@
 internal import DataProtection
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 /// Opens a state, merges the nodes that were saved while locked, and lays it out; runs on the worker.

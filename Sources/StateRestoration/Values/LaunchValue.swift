@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 
 /// Reads stored state of which some keys are missing, and takes those from the value that the object has at launch.
 ///

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import FoundationShim
 internal import RestorationArchive
 
 /// One value as it is stored: decoded on any thread, as any type, and as often as somebody asks.

@@ -62,6 +62,13 @@ import Testing
   }
   // snippet end
 
+  // snippet: ProgramScope
+  @MainActor func order(in windows: RestoredWindows<Page>) async throws -> StoredValue<String> {
+    let program = try await windows.openScope()
+    return program.value("order", default: "by name")
+  }
+  // snippet end
+
   // snippet: Book
   @Observable final class Book: ContainerController {
     private(set) var pages: [any RestorableController] = []

@@ -14,6 +14,7 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case unregistered = "A class with a tag is not registered"
   case inheritedTag = "A subclass inherits the tag of its superclass"
   case listedTwice = "Two controllers list one child"
+  case inTwoWindows = "One object stands in two windows"
   case fleeting = "Children are made anew whenever they are asked for"
   case unnoticed = "A change that nobody can notice, where `askingInterval` is nil"
   case danglingReference = "A reference to an object outside the hierarchy"

@@ -38,6 +38,7 @@ import Testing
     case .unregistered: try await save(Screen("root", tag: "note"))
     case .inheritedTag: try await inheritTag()
     case .listedTwice: try await listTwice()
+    case .inTwoWindows: try await showTwice()
     case .fleeting: try await save(Fleeting())
     case .unnoticed: try await changeUnnoticed()
     case .danglingReference: try await refer()
@@ -153,6 +154,14 @@ import Testing
     try await bench.preserve(Screen("root"))
     bench.delegate.restores = false
     return "\(try await bench.launch().restore(into: Screen("root")))"
+  }
+
+  private func showTwice() async throws -> String {
+    let search = StoredValue("search", "")
+    let other = bench.openWindow("other")
+    defer { withExtendedLifetime(other) {} }
+    _ = try await other.preserve(search)
+    return try await save(search)
   }
 
   private func editWhileLocked() async throws -> String {

@@ -183,6 +183,23 @@ import Testing
     }
   }
 
+  @Test func `a key that is removed and set again on another thread has the value, stored or not`() async throws {
+    let bench = Bench()
+    try await launch(bench) { scope, _ in for key in ["a", "b"] { try scope.setValue("stored", forKey: key) } }
+    try await launch(bench) { (scope, coordinator) async throws in
+      try await Task.detached {
+        for key in ["a", "b", "c"] {
+          scope.removeValue(forKey: key)
+          if key != "b" { try scope.setValue("again", forKey: key) }
+        }
+      }.value
+      for _ in 0..<3 { _ = try await coordinator.preserve() }
+    }
+    try await launch(bench) { (scope, _) async throws in
+      #expect(["a", "b", "c"].map { scope.value($0, default: "").value } == ["again", "", "again"])
+    }
+  }
+
   @Test func `a change on another thread is preserved by itself`() async throws {
     let bench = Bench()
     bench.configuration.clock = ContinuousClock()

@@ -28,6 +28,7 @@ PICTURES = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else WORK
 KILLS = int(os.environ.get("KILLS", 20))
 SCRATCH_AT = min(4, KILLS - 1)
 PATIENCE = 300
+FOLDER, STATE = WORK + '/notes', WORK + '/state'
 helpers = []
 
 
@@ -127,6 +128,19 @@ def text_view(title):
     return None
 
 
+def focused_role():
+    """What kind of object in the main window has the keyboard."""
+    try:
+        for window in windows():
+            if 'Notes' in window.get_name():
+                for node in nodes(window):
+                    if node.get_state_set().contains(Atspi.StateType.FOCUSED):
+                        return node.get_role_name()
+    except GLib.Error:
+        pass
+    return None
+
+
 def everything_said():
     """Every name and text that a screen reader could read out; nothing while the windows change."""
     said = []
@@ -207,7 +221,7 @@ def until_preserved(action):
 def start():
     global program
     program = subprocess.Popen(
-        [PROGRAM, WORK + '/notes', '--state', WORK + '/state', '--log', WORK + '/log'], stderr=subprocess.DEVNULL)
+        [PROGRAM, FOLDER, '--state', STATE, '--log', WORK + '/log'], stderr=subprocess.DEVNULL)
     wait('a window', lambda: windows() and window('Notes'))
 
 
@@ -336,6 +350,34 @@ try:
     xdotool('windowactivate', '--sync', window('Notes'))
     xdotool('key', 'alt+F4')
     expect(program.wait(PATIENCE) == 0, 'the program ends well')
+
+    # An empty folder: there is something to type in at once.
+    FOLDER, STATE = WORK + '/empty', WORK + '/empty-state'
+    os.makedirs(FOLDER)
+    os.makedirs(STATE, mode=0o700)
+    start()
+    wait('a note to type in', lambda: text_view('Note 1') == ('', 0) and focused_role() == 'text')
+    until_preserved(lambda: (type_text('bread and milk'), xdotool('key', 'Left', 'Left', 'Left', 'Left')))
+    until_preserved(lambda: click('Notes', 264, 27))
+    wait('the second note', lambda: text_view('Note 2') == ('', 0))
+    until_preserved(lambda: type_text('second'))
+    picture('empty-folder', 'Notes')
+    restart()
+    wait('the second note', lambda: text_view('Note 2') == ('second', 6) and focused_role() == 'text')
+    # The focus in the list comes back, too.
+    until_preserved(lambda: click('Notes', 60, 60))
+    wait('the first note', lambda: text_view('Note 1') == ('bread and milk', 10))
+    wait('the focus', lambda: focused_role() == 'list item')
+    restart()
+    wait('the first note', lambda: text_view('Note 1') == ('bread and milk', 10))
+    wait('the focus', lambda: focused_role() == 'list item')
+    picture('focus-in-the-list', 'Notes')
+    expect(not os.listdir(FOLDER), 'what was not saved is in no file')
+    until_preserved(lambda: click('Notes', 45, 27))
+    wait('the file', lambda: os.path.exists(FOLDER + '/Note 1.txt'))
+    with open(FOLDER + '/Note 1.txt') as file:
+        expect(file.read() == 'bread and milk', 'the note was saved')
+    print('an empty folder: a note, a second one, the caret and the focus came back', flush=True)
     print(f'{KILLS} kills survived', flush=True)
 finally:
     if program.poll() is None:

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// A base archive being read: its header is parsed, everything else is fetched when it is asked for.
 final class Base: Sendable {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 import Synchronization
 
 /// The blocks of a source that were read, so that no chunk is decrypted twice in a row.

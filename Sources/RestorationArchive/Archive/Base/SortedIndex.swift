@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// An index of a base: entries of eight bytes in ascending order, each a key and where a node's block begins.
 struct SortedIndex {

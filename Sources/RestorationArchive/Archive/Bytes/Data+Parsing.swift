@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 extension Data {
   /// Lends a parser of a range counted from the first byte; `origin` is what errors count its start from.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// The changes of an archive's deltas since the base: the newest of each node and list of children, by number.
 struct Deltas: Sendable {

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 extension RestorationArchive {
   /// Reads an archive: a base and the deltas made since, fetching only the bytes it is asked about.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 import Synchronization
 
 /// The shared part of a reader's copies: the base, its deltas, and the parsed parts of them.

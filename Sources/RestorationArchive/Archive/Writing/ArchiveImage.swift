@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// A base archive being put together, node after node.
 struct ArchiveImage: ~Copyable {

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 extension RestorationArchive.Writer {
   /// Makes a whole archive of what there is now; it is the base of the deltas that follow.

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import FoundationShim
 
 extension RestorationArchive.Writer {
   /// Makes a delta of the changes since the last archive or delta; nil when there are none.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 extension RestorationArchive.Writer {
   /// Encodes and stores a node's state, in the place of what it had, and its attributes.

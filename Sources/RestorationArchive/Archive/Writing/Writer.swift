@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 extension RestorationArchive {
   /// Makes archives and deltas from changed nodes only; the others are carried over byte for byte.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 extension RestorationArchive.Writer {
   /// A node that was looked at or changed since the base; all others are only in the reader.

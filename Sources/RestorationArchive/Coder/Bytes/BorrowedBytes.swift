@@ -3,7 +3,7 @@
 // Relies on: lent bytes are used within the closure that gets them, and nowhere else. Every load is checked against the
 // number of bytes.
 
-import FoundationEssentials
+import FoundationShim
 
 extension Borrowed where Element == UInt8 {
   /// Takes lent memory as raw bytes.

@@ -3,7 +3,7 @@
 // Relies on: `reserve` comes before each write, and `slack` bytes more are always there. The memory goes when no writer has it
 // any more. Positions that others give are checked against the written bytes.
 
-import FoundationEssentials
+import FoundationShim
 
 /// A growing buffer that values are written into.
 @safe struct ByteWriter {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 // The table of scalars: a row a type.
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import FoundationShim
 
 /// Rewrites encoded records so that they fit other tables, bit for bit but for the numbers of their shapes.
 ///

@@ -23,11 +23,19 @@ nonisolated struct TextPosition: Codable, Sendable {
   var pixels = 0
 }
 
+/// What has the keyboard in the main window.
+nonisolated enum Pane: String, Codable, Sendable {
+  case list, editor
+}
+
 /// The list and the editor.
 final class NotesController: RestorableController {
   let restorationIdentifier: RestorationIdentifier? = "notes"
   /// The note that is open.
   @Restored("selection") var selection: String? = nil
+  /// The notes that have no file yet.
+  @Restored("unsaved") var unsaved: [String] = []
+  @Restored("focus") var focus = Pane.editor
   /// Typed text that is not saved, by note.
   @Restored("drafts") var drafts: [String: String] = [:]
   /// The caret, and the first visible line, by note.
@@ -52,4 +60,6 @@ final class ScratchWindowController: WindowController {
 final class ScratchController: RestorableController {
   let restorationIdentifier: RestorationIdentifier? = "page"
   @Restored("text") var text = ""
+  @Restored("caret") var caret = 0
+  @Restored("top") var top = TextPosition()
 }

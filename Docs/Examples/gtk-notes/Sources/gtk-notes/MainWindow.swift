@@ -35,6 +35,10 @@ final class MainWindow: AppWindow {
       }
       return false
     }
+    window.connect("notify::focus-widget") { [weak self] in
+      self?.noteFocus()
+      return false
+    }
     editor.onText = { [weak self] text in
       guard let self, let name = notes.selection else { return }
       notes.drafts[name] = text == saved ? nil : text
@@ -44,11 +48,12 @@ final class MainWindow: AppWindow {
     editor.onTop = { if let name = notes.selection { notes.tops[name] = $0 } }
   }
 
-  /// Shows what the controller has.
+  /// Shows what the controller has; in a folder without notes a new one, so that there is something to type in.
   func fill() {
+    if folder.names.isEmpty, notes.unsaved.isEmpty { addNote() }
     isFilling = true
     clearList()
-    names = folder.names
+    names = Set(folder.names + notes.unsaved).sorted()
     for name in names {
       let label = Widget(gtk_label_new(name))
       gtk_label_set_xalign(label.opaque, 0)
@@ -58,7 +63,7 @@ final class MainWindow: AppWindow {
       gtk_list_box_select_row(list.opaque, gtk_list_box_get_row_at_index(list.opaque, Int32(index)))
     }
     showNote()
-    if notes.selection != nil { editor.focus() }
+    restoreFocus()
     isFilling = false
     let top = notes.listTop
     pendingLayouts += 1
@@ -66,6 +71,37 @@ final class MainWindow: AppWindow {
       guard let self else { return }
       gtk_adjustment_set_value(gtk_scrolled_window_get_vadjustment(listScroll.opaque), top)
       pendingLayouts -= 1
+    }
+  }
+
+  /// Opens a new note; its file comes when it is saved.
+  func openNewNote() {
+    addNote()
+    notes.focus = .editor
+    fill()
+  }
+
+  private func addNote() {
+    let taken = Set(folder.names + notes.unsaved)
+    var number = 1
+    while taken.contains("Note \(number).txt") { number += 1 }
+    notes.unsaved.append("Note \(number).txt")
+    notes.selection = notes.unsaved.last
+  }
+
+  private func noteFocus() {
+    guard !isFilling, let focus = gtk_window_get_focus(window.cast()) else { return }
+    if gtk_widget_is_ancestor(focus, listScroll.pointer) != 0 {
+      notes.focus = .list
+    } else if gtk_widget_is_ancestor(focus, editor.widget.pointer) != 0 {
+      notes.focus = .editor
+    }
+  }
+
+  private func restoreFocus() {
+    switch (notes.focus, gtk_list_box_get_selected_row(list.opaque)) {
+    case (.list, let row?): gtk_widget_grab_focus(UnsafeMutableRawPointer(row).assumingMemoryBound(to: GtkWidget.self))
+    default: editor.focus()
     }
   }
 
@@ -79,10 +115,12 @@ final class MainWindow: AppWindow {
 
   /// Writes the draft into its file.
   func save() throws {
-    guard let name = notes.selection, let draft = notes.drafts[name] else { return }
-    try folder.write(draft, to: name)
-    saved = draft
+    guard let name = notes.selection, notes.drafts[name] != nil || notes.unsaved.contains(name) else { return }
+    let text = notes.drafts[name] ?? saved
+    try folder.write(text, to: name)
+    saved = text
     notes.drafts[name] = nil
+    notes.unsaved.removeAll { $0 == name }
     showTitle()
   }
 
@@ -110,6 +148,7 @@ final class MainWindow: AppWindow {
 
   private func showTitle() {
     let name = notes.selection ?? ""
-    gtk_window_set_title(window.cast(), "\(name)\(notes.drafts[name] == nil ? "" : " •") – Notes")
+    let isSaved = notes.drafts[name] == nil && !notes.unsaved.contains(name)
+    gtk_window_set_title(window.cast(), "\(name)\(isSaved ? "" : " •") – Notes")
   }
 }

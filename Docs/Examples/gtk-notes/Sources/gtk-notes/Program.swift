@@ -62,6 +62,9 @@ final class Program {
     }
     window.addButton("Scratch") { [weak self] in self?.openScratch() }
     window.addButton("Lock") { [weak self] in Task { await self?.lock() } }
+    window.addButton("New") { [weak self] in
+      if let self, !isCovered { main?.openNewNote() }
+    }
     window.window.connect("close-request") { [weak self] in
       // The window stays until everything is preserved.
       Task { await self?.quit() }

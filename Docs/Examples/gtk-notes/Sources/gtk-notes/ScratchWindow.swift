@@ -10,12 +10,18 @@ final class ScratchWindow: AppWindow {
     self.page = page
     super.init(controller, title: "Scratch", content: pane.widget, lockPage: Widget(gtk_label_new("Locked")))
     pane.onText = { page.text = $0 }
+    pane.onCaret = { page.caret = $0 }
+    pane.onTop = { page.top = $0 }
     window.connect("close-request") {
       onClose()
       return false
     }
   }
 
-  func fill() { pane.fill(page.text, caret: page.text.count) }
+  func fill() {
+    pane.fill(page.text, caret: page.caret, top: page.top)
+    pane.focus()
+  }
+
   func empty() { pane.fill("", isEditable: false) }
 }

@@ -1,0 +1,70 @@
+import DataProtection
+import FoundationEssentials
+import StateRestoration
+import StateRestorationTesting
+import TestTraits
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// The values of a program that belong to no window.
+@MainActor @Suite(.tags(.threads)) struct ProgramScopeTests {
+  private func run<Result>(
+    _ device: SimulatedDevice, _ body: @MainActor (RestoredWindows<StoredValue<String>>) async throws -> Result
+  ) async throws -> Result {
+    let process = try await device.startProcess()
+    return try await RestorationSession.run(on: process.device, windows: { _ in StoredValue("text", "") }, body)
+  }
+
+  @Test func `they come back without any window, and are one scope for all who ask`() async throws {
+    let device = try await SimulatedDevice()
+    try await run(device) { windows in
+      try await windows.open("program").value = "a window of that name is another thing"
+      let scope = try await windows.openScope()
+      scope.value("order", default: "name").value = "date"
+      #expect(try await windows.openScope() === scope)
+      try await windows.close("program")
+    }
+    device.reboot()
+    try await run(device) { windows in
+      #expect(windows.roots.isEmpty)
+      let scope = try await windows.openScope()
+      #expect(scope.value("order", default: "name").value == "date")
+    }
+  }
+
+  @Test func `they come with the unlock`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    try await run(device) { try await $0.openScope().value("order", default: "name").value = "date" }
+    device.reboot()
+    try await run(device) { windows in
+      let order = try await windows.openScope().value("order", default: "name")
+      #expect(order.value == "name")
+      _ = try await windows.unlock(passcode: "1234")
+      #expect(order.value == "date")
+    }
+  }
+
+  @Test func `the last change is saved when the program is terminated`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "program-scope-\(UUID())").path
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    await #expect(processExitsWith: .signal(SIGTERM)) { @MainActor [folder = folder as String] in
+      try? await RestorationSession.run(at: .directory(folder), windows: { _ in StoredValue("text", "") }) { windows in
+        let order = try await windows.openScope().value("order", default: "")
+        for value in ["first", "last"] { order.value = value }
+        kill(getpid(), SIGTERM)
+        try await Task.sleep(for: .seconds(10))
+      }
+    }
+    let order = try await RestorationSession.run(
+      at: .directory(folder), windows: { _ in StoredValue("text", "") }, answering: []
+    ) { windows in
+      try await windows.openScope().value("order", default: "").value
+    }
+    #expect(order == "last")
+  }
+}
