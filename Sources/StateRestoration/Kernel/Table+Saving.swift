@@ -325,7 +325,7 @@ extension Table {
     }
   }
 
-  /// Keeps the absent rows within their bound: first superseded records go, then the rows that were live longest ago.
+  /// Keeps the absent rows within their bound: those go that were live longest ago.
   private mutating func boundAbsent() throws(ArchiveError) {
     guard !absent.isEmpty else { return }
     let budget = limits.bytesPerArchive / 4

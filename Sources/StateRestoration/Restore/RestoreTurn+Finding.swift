@@ -51,7 +51,8 @@ extension RestoreTurn {
     as controller: (any RestorableController)? = nil
   ) {
     if origin == .registration { asked.formUnion(plan.rows(ledBy: lead)) }
-    if plan.leadsAlone(lead), plan.hasOneRecord(lead), !progress[lead].isSpent, request.edits.record(of: object) == nil {
+    if plan.leadsAlone(lead), plan.hasOneRecord(lead), !progress[lead].isSpent, request.edits.record(of: object) == nil
+    {
       let (identity, version) = request.registry.identity(of: object, as: controller)
       if identity == plan.identity(of: lead) { return takeOnlyRow(lead, object, controller, version, origin) }
     }
