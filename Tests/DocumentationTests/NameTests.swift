@@ -11,7 +11,7 @@ struct NameTests {
     "ActiveChanged", "GtkRestoreReason", "InhibitDelayMaxUSec", "Lock", "LockedHint", "PrepareForShutdown",
     "PrepareForSleep", "QueryEndResponse", "Unlock", "pam_keyinit", "NSUserActivity", "RestorationMixin",
     "SceneStorage", "DecodingError", "JSONEncoder", "completionHandler", "rememberSaveable", "ObservationIgnored",
-    "exit", "fsync", "fg", "Bread", "Milk",
+    "exit", "fsync", "fg", "Bread", "Milk", "dispatchMain", "g_application_run", "gtk_main", "epoll_wait", "getch",
   ]
 
   /// The libraries, every part of the path of every public symbol, and every argument label.
@@ -56,7 +56,7 @@ struct NameTests {
   @Test(arguments: SnippetTests.pages) func `every name on a page is one of the package`(_ page: String) throws {
     var known = try Self.publicNames().union(Self.foreign)
     var code = try SnippetTests.snippets().values.map(\.code)
-    for program in ["todo", "two-windows", "locked-diary"] {
+    for program in ["todo", "two-windows", "locked-diary", "guide"] {
       code.append(try String(contentsOf: Example.source(program), encoding: .utf8))
     }
     let toolkit = Self.root.appendingPathComponent("Docs/Examples/declarative/Toolkit.swift")

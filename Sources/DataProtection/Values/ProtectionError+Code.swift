@@ -51,8 +51,8 @@ extension ProtectionError {
     public static let alreadyExists = Code(.alreadyExists)
     /// The caller asked for something that can't be: an empty name, a range beyond the end.
     public static let invalidArgument = Code(.invalidArgument)
-    /// The handle was closed.
-    package static let invalidHandle = Code(.invalidHandle)
+    /// The handle was closed, or is suspended.
+    public static let invalidHandle = Code(.invalidHandle)
     /// The directory can't be trusted: not ours, open to others, a link, or on a network volume.
     public static let unsafeLocation = Code(.unsafeLocation)
     /// The memory for secrets is gone or can't be had; after a fork, the child has none.

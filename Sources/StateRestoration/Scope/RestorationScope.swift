@@ -32,7 +32,9 @@ public import Observation
 
   /// Makes a scope with a name among its siblings.
   ///
-  /// - Parameter members: Controllers that stand in it beside its values, each with an identifier that is no key.
+  /// - Parameters:
+  ///   - name: Its identifier.
+  ///   - members: Controllers that stand in it beside its values, each with an identifier that is no key.
   public init(_ name: RestorationIdentifier = "scope", _ members: any RestorableController...) {
     restorationIdentifier = name
     children = members

@@ -16,8 +16,8 @@ import FoundationShim
 /// ```
 ///
 /// The session answers yes to both questions unless the delegate says otherwise, and gives the hierarchies itself:
-/// ``RestorableApplicationDelegate/rootController`` and ``RestorableApplicationDelegate/makeRoot(for:)`` are not asked. With windows the state of the whole program is kept once beside them. The
-/// delegate is held for as long as the program runs.
+/// ``RestorableApplicationDelegate/rootController`` is not asked. With windows the state of the whole program is kept once beside
+/// them. The delegate is held for as long as the program runs.
 @MainActor public protocol RestorationSessionDelegate: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
   /// The program ends, after its last save: give back what is the user's, such as the terminal.
   ///
