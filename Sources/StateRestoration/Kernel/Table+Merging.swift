@@ -59,6 +59,7 @@ extension Table {
       }
       if node.byteCount > 0 { try add(node, to: row, &coming, &copies) }
     }
+    try arrangeNewRows()
     // Their order is that of the later run.
     for (row, children) in orders { try arrange(children.compactMap { targets[$0] }, below: row) }
     for (parent, rows) in moved { try giveWay(to: rows, below: parent, merged: taken) }

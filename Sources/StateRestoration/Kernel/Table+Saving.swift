@@ -13,8 +13,10 @@ extension Table {
     for key in batch.removals { try leave(key) }
     try leave(batch.leftGifts)
     try drop(batch.removedRows)
+    try arrangeNewRows()
     for order in batch.orders { try arrange(order) }
     for record in batch.records { try store(record, of: batch) }
+    try arrangeNewRows()
     if isLocked {
       // Rows have come in the order of their records.
       for order in batch.orders { orders[order.parent] = order }

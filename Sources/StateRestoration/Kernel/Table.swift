@@ -66,6 +66,8 @@ struct Table: Sendable {
   private(set) var holders: [NodeID: CaptureBatch.Key] = [:]
   /// The rows whose names have numbers.
   var numbered: [Place: [NodeID]]
+  /// Rows that have come since the last arrangement, by the rows above them and those that were in their places before.
+  private var newRows: [NodeID: [NodeID: [NodeID]]] = [:]
   /// The second and later records of rows, in the order of their saves.
   var furtherRecords: [NodeID: [NodeID]]
   /// The rows that are absent.
@@ -228,19 +230,32 @@ struct Table: Sendable {
     let row = try writer.insert(name, parent: place.parent, attributes: attributes)
     if name != place.identifier {
       numbered[place, default: []].append(row)
-      try putBeside(row, at: place)
+      if let parent = place.parent, let other = try writer.child(of: parent, identifier: place.identifier) {
+        newRows[parent, default: [:]][other, default: []].append(row)
+      }
     }
     return row
   }
 
-  /// Puts a new row behind another one of its place: an object that shows another model keeps its place among its siblings.
-  private mutating func putBeside(_ row: NodeID, at place: Place) throws(ArchiveError) {
-    guard let parent = place.parent, let other = try writer.child(of: parent, identifier: place.identifier) else {
-      return
+  /// Puts new rows behind those that are there in their places: an object that shows another model keeps its place among its
+  /// siblings.
+  mutating func arrangeNewRows() throws(ArchiveError) {
+    for (parent, places) in newRows where try writer.node(parent) != nil {
+      let children = try writer.children(of: parent)
+      let present = Set(children)
+      let new = Set(places.values.joined()).intersection(present)
+      var arranged: [NodeID] = []
+      for child in children where !new.contains(child) {
+        arranged.append(child)
+        for row in (places[child] ?? []).reversed() where new.contains(row) { arranged.append(row) }
+      }
+      if arranged.count < children.count {
+        let known = Set(arranged)
+        arranged += children.filter { !known.contains($0) }
+      }
+      if arranged != children { try writer.setChildren(arranged, of: parent) }
     }
-    var siblings = try writer.children(of: parent).filter { $0 != row }
-    siblings.insert(row, at: siblings.firstIndex(of: other).map { $0 + 1 } ?? siblings.endIndex)
-    try writer.setChildren(siblings, of: parent)
+    newRows = [:]
   }
 
   /// Puts a row in another place.
