@@ -244,7 +244,7 @@ package struct Life: Hashable, Sendable {
             && (older?.contains(record.number) ?? true)
       }
     case .changed, .namedModelWithEdits:
-      table[row].key.tag = standing.tag
+      // Its class stays: what waits there was written by an object of that.
       table[row].key.model = standing.model ?? table[row].key.model
     }
   }
