@@ -9,6 +9,28 @@ struct Regression: Sendable, CustomTestStringConvertible {
 
   static let all: [Regression] = [
     Regression(
+      name: "a page that a later locked run does not present is not presented after the unlock",
+      script: """
+        lock
+        push root/e plain model=A presented=yes
+        save
+        launch
+        push root/e plain model=A
+        unlock
+        """),
+    Regression(
+      name: "a row that is left keeps its class, so that an older program's page has it",
+      script: """
+        push root/c plain
+        push root/c/b sketch
+        save
+        launch version=3
+        show root/c/b model=B
+        edit root/c/b value=4
+        save
+        launch
+        """),
+    Regression(
       name: "a controller that shows A, then B, then A again keeps the stored draft of A",
       script: """
         push root/a note model=A
