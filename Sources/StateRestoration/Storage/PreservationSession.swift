@@ -125,6 +125,9 @@ struct PreservationSession: Sendable {
     return records
   }
 
+  /// The live objects that have rows since a locked launch: those with records, and those among which the order was changed.
+  var ownRows: Set<CaptureBatch.Key> { base == .locked ? Set(table.holders.values) : [] }
+
   /// The live objects that were edited since a locked launch.
   var editedKeys: Set<CaptureBatch.Key> {
     guard base == .locked else { return [] }
