@@ -9,6 +9,33 @@ struct Regression: Sendable, CustomTestStringConvertible {
 
   static let all: [Regression] = [
     Regression(
+      name: "a full disk is no failure of the first save, while nothing is edited",
+      script: "failingSave fault=1 call=0"),
+    Regression(
+      name: "an object that shows another model while locked is given what lies without one",
+      script: """
+        save
+        edit root value=15
+        save
+        cutPower losing=18446744073709551615
+        launch model=A
+        show root model=B
+        unlock
+        """),
+    Regression(
+      name: "joined values are written by the version that joined them",
+      script: """
+        launch version=3
+        push root/a diary
+        save
+        launch
+        edit root/a value=7
+        save
+        launch version=3
+        save
+        launch
+        """),
+    Regression(
       name: "a page that a later locked run does not present is not presented after the unlock",
       script: """
         lock
