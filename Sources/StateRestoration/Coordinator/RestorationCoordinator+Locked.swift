@@ -102,12 +102,12 @@ extension RestorationCoordinator {
     let context = configuration.context
     let batch = capture(
       root, scope: .all, context: context, application: takeApplicationState(context: context))
-    let (archive, edited, records) = await worker.run { session in
+    let (archive, edited, records, rows) = await worker.run { session in
       session.take(batch)
-      return (session.edits, session.editedKeys, session.ownRecords)
+      return (session.edits, session.editedKeys, session.ownRecords, session.ownRows)
     }
     var edits = Edits(archive: archive)
-    for key in edited.union(records.keys) { tree.node(key).map { edits.add($0, isEdited: edited.contains(key)) } }
+    for key in edited.union(rows) { tree.node(key).map { edits.add($0, isEdited: edited.contains(key)) } }
     for (key, record) in records { tree.node(key).map { edits.add(record, of: $0) } }
     edits.addApplication(records[CaptureBatch.application])
     // A class must not make another object in the place of one to which an edited object refers.

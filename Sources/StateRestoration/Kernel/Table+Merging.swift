@@ -51,11 +51,11 @@ extension Table {
         try noteNewer(row, at: place)
       }
       if children.count > 1 { orders.append((row, children)) }
-      // The role is that of the object that was live last.
-      if let role = node.attributes.role, var attributes = try writer.node(row)?.attributes, attributes.role != role {
-        attributes.role = role
+      // The role is that of the object that was live last, which may have had none.
+      if var attributes = try writer.node(row)?.attributes, attributes.role != node.attributes.role {
+        attributes.role = node.attributes.role
         try writer.setAttributes(attributes, of: row)
-        if let parent { moved[parent, default: []].append(row) }
+        if let parent, attributes.role != nil { moved[parent, default: []].append(row) }
       }
       if node.byteCount > 0 { try add(node, to: row, &coming, &copies) }
     }

@@ -18,8 +18,8 @@ extension Table {
     for record in batch.records { try store(record, of: batch) }
     try arrangeNewRows()
     if isLocked {
+      try noteOrders(of: batch)
       // Rows have come in the order of their records.
-      for order in batch.orders { orders[order.parent] = order }
       for order in orders.values { try arrange(order) }
     }
     // What restoring has made of the values is nobody's edit.
@@ -362,6 +362,43 @@ extension Table {
   }
 
   // MARK: - Order, and rows without an object
+
+  /// Notes the orders of live children that were captured on a locked device.
+  ///
+  /// An order that is another than that with which the parent was met is an edit: children have rows then though they have
+  /// nothing to write, so that it can be told at the unlock.
+  private mutating func noteOrders(of batch: CaptureBatch) throws(ArchiveError) {
+    guard !batch.orders.isEmpty else { return }
+    let arrived = batch.isMeeting ? [] : Set(batch.placements.map(\.key))
+    for order in batch.orders {
+      orders[order.parent] = order
+      if batch.isMeeting || arrived.contains(order.parent) {
+        ordersMet[order.parent] = ordersMet[order.parent] ?? order
+        continue
+      }
+      let rearranged = rearranged(order, since: ordersMet[order.parent]?.children ?? [])
+      guard rearranged.count > 1 else { continue }
+      for child in rearranged {
+        do throws(ArchiveError) {
+          _ = try requireRow(child)
+        } catch {
+          // Where the archive has no place for it, its record says so.
+          guard error.code == .limitExceeded else { throw error }
+        }
+      }
+    }
+  }
+
+  /// The children whose order the user has made: all of them, if they stand in another one than they were met in or have others
+  /// among them; else those that came on top.
+  ///
+  /// Where some were only taken away, those that are left stand as they stood.
+  private func rearranged(_ order: CaptureBatch.Order, since met: [CaptureBatch.Key]) -> [CaptureBatch.Key] {
+    let places = Dictionary(met.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    let positions = order.children.map { places[$0] ?? met.count }
+    let isInOrder = zip(positions, positions.dropFirst()).allSatisfy { $0 <= $1 }
+    return isInOrder ? order.children.filter { places[$0] == nil } : order.children
+  }
 
   /// Live children in their order.
   private mutating func arrange(_ order: CaptureBatch.Order) throws(ArchiveError) {

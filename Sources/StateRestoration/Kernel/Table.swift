@@ -76,6 +76,8 @@ struct Table: Sendable {
   var closed: Set<NodeID>
   /// The orders of live children, by their parents, while rows come only with what is written in them.
   var orders: [CaptureBatch.Key: CaptureBatch.Order] = [:]
+  /// Those with which their parents were met.
+  var ordersMet: [CaptureBatch.Key: CaptureBatch.Order] = [:]
   /// The records that this run has written.
   var written: Set<NodeID> = []
   /// The number of the save that comes next.
@@ -183,7 +185,7 @@ struct Table: Sendable {
   /// Forgets every live object, so that the next capture of everything meets them anew.
   mutating func letGoOfAll() {
     (holdings, holders) = ([], [:])
-    (unplaced, changed, unencoded, overBudget, orders) = ([:], [], [:], [:], [:])
+    (unplaced, changed, unencoded, overBudget, orders, ordersMet) = ([:], [], [:], [:], [:], [:])
     foundValues = [:]
   }
 

@@ -141,9 +141,16 @@ extension RestoreTurn {
   }
 
   /// The row that has what an object wrote in this run, and that nobody else finds.
+  ///
+  /// Nil where that is *first* and the object has not been edited: another row may have what it is given instead.
   private func ownRow(of object: any RestorableObject, among rows: [Int]) -> Int? {
-    guard let record = request.edits.record(of: object) else { return nil }
-    return rows.first { row in plan.records(of: row).contains { plan.id(of: $0) == record } }
+    guard let number = request.edits.record(of: object) else { return nil }
+    for row in rows {
+      guard let record = plan.records(of: row).first(where: { plan.id(of: $0) == number }) else { continue }
+      let isKept = !plan.flags(of: record).contains(.first) || isEdited(object) || object is any MergingController
+      return isKept ? row : nil
+    }
+    return nil
   }
 
   private func fitting(_ rows: [Int], _ asker: Asker, _ object: any RestorableObject) -> [Int] {

@@ -125,6 +125,9 @@ struct PreservationSession: Sendable {
     return records
   }
 
+  /// The live objects that have rows since a locked launch: those with records, and those among which the order was changed.
+  var ownRows: Set<CaptureBatch.Key> { base == .locked ? Set(table.holders.values) : [] }
+
   /// The live objects that were edited since a locked launch.
   var editedKeys: Set<CaptureBatch.Key> {
     guard base == .locked else { return [] }
@@ -210,7 +213,8 @@ struct PreservationSession: Sendable {
   /// Why a save had no room, if nothing is lost by that: nothing was there at the launch, and nothing was edited since.
   private func nothingLost(by error: any Error) -> PreservationFinding? {
     guard let error = error as? ProtectionError, error.isScarceRoom, base == .empty, continued == nil,
-      succession.retiring.isEmpty, !retiresEverything, table.unencoded.isEmpty, !table.holders.values.contains(where: table.isEdited)
+      succession.retiring.isEmpty, !retiresEverything, table.unencoded.isEmpty,
+      !table.holders.values.contains(where: table.isEdited)
     else { return nil }
     return .failure("Nothing is preserved yet. \(error.message)")
   }

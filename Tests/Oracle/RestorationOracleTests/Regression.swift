@@ -9,6 +9,55 @@ struct Regression: Sendable, CustomTestStringConvertible {
 
   static let all: [Regression] = [
     Regression(
+      name: "a full disk is no failure of the first save, while nothing is edited",
+      script: "failingSave fault=1 call=0"),
+    Regression(
+      name: "an object that shows another model while locked is given what lies without one",
+      script: """
+        save
+        edit root value=15
+        save
+        cutPower losing=18446744073709551615
+        launch model=A
+        show root model=B
+        unlock
+        """),
+    Regression(
+      name: "joined values are written by the version that joined them",
+      script: """
+        launch version=3
+        push root/a diary
+        save
+        launch
+        edit root/a value=7
+        save
+        launch version=3
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that a later locked run does not present is not presented after the unlock",
+      script: """
+        lock
+        push root/e plain model=A presented=yes
+        save
+        launch
+        push root/e plain model=A
+        unlock
+        """),
+    Regression(
+      name: "a row that is left keeps its class, so that an older program's page has it",
+      script: """
+        push root/c plain
+        push root/c/b sketch
+        save
+        launch version=3
+        show root/c/b model=B
+        edit root/c/b value=4
+        save
+        launch
+        """),
+    Regression(
       name: "a controller that shows A, then B, then A again keeps the stored draft of A",
       script: """
         push root/a note model=A

@@ -524,6 +524,25 @@ import Testing
     #expect([root.text, root["a"]?.text, root["b"]?.text] == ["r", "touched", "b"])
   }
 
+  @Test func `a screen that shows another model while locked is given what is stored without one`() async throws {
+    let bench = try await Bench(.memory)
+    let (first, saving) = (Screen("root"), bench.launch())
+    _ = try await saving.preserve(first)
+    first.text = "stored"
+    _ = try await saving.preserve(first)
+    let root = Screen("root")
+    root.restorationModelIdentifier = "A"
+    let coordinator = bench.launch()
+    try await bench.launchLocked(root, coordinator) { root.restorationModelIdentifier = "B" }
+    try await bench.unlock(coordinator)
+    #expect(root.text == "stored")
+    _ = try await coordinator.preserve(root)
+    let next = Screen("root")
+    next.restorationModelIdentifier = "B"
+    _ = try await bench.launch().restore(into: next)
+    #expect(next.text == "stored")
+  }
+
   @Test func `what was typed for one model while locked leaves another model's row as it is`() async throws {
     let bench = Bench()
     let editor = Screen("editor", text: "draft of A")

@@ -347,6 +347,12 @@ import Synchronization
       }
       noteGeneration(receipt)
     }
+    if ReportComparison.isRoomAwaited(preserved) {
+      let waiting = worlds.compactMap { $0.waitingForRoom(known) }.distinct
+      guard !waiting.isEmpty else { return "a save waits for room, and there is something to lose" }
+      worlds = waiting
+      return nil
+    }
     var first: String?
     worlds =
       worlds.compactMap { world in
@@ -539,6 +545,9 @@ import Synchronization
         guard let table = world.life.loaded(known), let row = table.row(at: path), !table.isBlocked(row) else {
           return false
         }
+        // Nothing is made below a root that shows another model.
+        let stored = table.row(at: path.prefix(1)).flatMap { table[$0].key.model }
+        guard stored == nil || launch.model == nil || stored == launch.model else { return false }
         return path.indices.dropFirst().allSatisfy { index in
           table.row(at: path[...index]).map { fits(table[$0], at: Array(path[...index]), known) } ?? false
         }

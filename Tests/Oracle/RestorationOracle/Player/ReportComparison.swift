@@ -58,6 +58,14 @@ enum ReportComparison {
     return nil
   }
 
+  /// Whether a save had no room, and says so as a finding alone: nothing is stored, and nobody has edited anything.
+  static func isRoomAwaited(_ preserved: PreservationOutcome) -> Bool {
+    guard case .unchanged(let receipt?) = preserved else { return false }
+    return receipt.findings.contains { finding in
+      if case .failure(let text) = finding { text.hasPrefix("Nothing is preserved yet.") } else { false }
+    }
+  }
+
   private static func text(_ paths: Set<[String]>) -> String {
     "[" + paths.map { $0.joined(separator: "/") }.sorted().joined(separator: ", ") + "]"
   }

@@ -37,6 +37,15 @@ struct World: Hashable {
     return [failed, written, saved]
   }
 
+  /// A save had no room, and did not fail as nothing is lost by that; nil when something would be.
+  func waitingForRoom(_ known: Knowledge) -> World? {
+    var (failed, saved) = (self, self)
+    _ = failed.life.save(known, isAcknowledged: false)
+    _ = saved.life.save(known)
+    let hasEdit = saved.life.table.rows.values.contains { $0.records.contains { !$0.isFirst } }
+    return life.stored != nil || !life.pending.isEmpty || life.isLocked || hasEdit ? nil : failed
+  }
+
   /// The power is cut: what was not acknowledged may be lost.
   func afterPowerCut() -> [World] {
     ([disk] + Array(fallbacks)).map { disk in

@@ -244,7 +244,7 @@ package struct Life: Hashable, Sendable {
             && (older?.contains(record.number) ?? true)
       }
     case .changed, .namedModelWithEdits:
-      table[row].key.tag = standing.tag
+      // Its class stays: what waits there was written by an object of that.
       table[row].key.model = standing.model ?? table[row].key.model
     }
   }
@@ -609,8 +609,8 @@ package struct Life: Hashable, Sendable {
     let joined = Value(values.flatMap(\.items).distinct, filling: values.map(\.filling).max() ?? 0)
     objects[id]!.value = joined
     objects[id]!.standing!.own = (own + records.map(\.number)).distinct
-    // Joined values are no record's: the next save writes them.
-    objects[id]!.standing!.saved = joined == newest.value ? joined : nil
+    // Joined values are no record's: the next save writes them, in the place of all that were joined.
+    objects[id]!.standing!.saved = values.count == 1 ? joined : nil
     objects[id]!.standing!.baseline = nil
     objects[id]!.standing!.isUnedited = values.count == 1 && newest.isFirst
     release(id)
