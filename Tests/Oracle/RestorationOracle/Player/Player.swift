@@ -333,12 +333,6 @@ import Synchronization
       newest = nil
       return nil
     }
-    // Where there was no room for the first save of all, and nothing was edited, that is a finding and no error.
-    if ReportComparison.hasNoRoomYet(preserved) {
-      worlds = worlds.flatMap { $0.saving(known) }.distinct
-      newest = nil
-      return nil
-    }
     if case .preserved(let receipt) = preserved {
       guard receipt.durability == .durable else {
         worlds = worlds.flatMap { $0.saving(known) }.distinct

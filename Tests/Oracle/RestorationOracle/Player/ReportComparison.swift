@@ -25,12 +25,6 @@ enum ReportComparison {
     return nil
   }
 
-  /// Whether a save has found no room for what would be the first that is stored.
-  static func hasNoRoomYet(_ preserved: PreservationOutcome) -> Bool {
-    guard case .unchanged(let receipt?) = preserved else { return false }
-    return receipt.findings.contains { if case .failure = $0 { true } else { false } }
-  }
-
   /// Compares the outcome of a save that was acknowledged.
   static func difference(_ preserved: PreservationOutcome, _ outcome: Outcome, isLocked: Bool) -> String? {
     switch preserved {
