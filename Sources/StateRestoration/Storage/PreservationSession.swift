@@ -213,7 +213,7 @@ struct PreservationSession: Sendable {
   /// Why a save had no room, if nothing is lost by that: nothing was there at the launch, and nothing was edited since.
   private func nothingLost(by error: any Error) -> PreservationFinding? {
     guard let error = error as? ProtectionError, error.isScarceRoom, base == .empty, continued == nil,
-      succession.retiring.isEmpty, !retiresEverything, table.unencoded.isEmpty,
+      succession.retiring.isEmpty, table.unencoded.isEmpty,
       !table.holders.values.contains(where: table.isEdited)
     else { return nil }
     return .failure("Nothing is preserved yet. \(error.message)")

@@ -197,7 +197,9 @@ package struct Life: Hashable, Sendable {
   private mutating func meet(_ id: Int, _ known: Knowledge) {
     let object = objects[id]!
     let parent = object.parent.flatMap { objects[$0]!.standing }
-    if let standing = object.standing {
+    // A first model counts with values that can be encoded.
+    let isPostponed = object.standing.map { isModelPostponed(object, $0, known) } ?? false
+    if let standing = object.standing, !isPostponed {
       if let former = standing.parentRow, parent?.left.contains(former) ?? false {
         // Its parent shows another model: its row stays below that one's.
         comeByItself(id, leaving: standing.row, known)
@@ -211,13 +213,25 @@ package struct Life: Hashable, Sendable {
       } else if standing.model != object.model {
         table[standing.row].key.model = object.model
       }
-    } else {
+    } else if !isPostponed {
       comeByItself(id, leaving: nil, known)
     }
     objects[id]!.standing!.parentRow = parent?.row
-    objects[id]!.standing!.model = object.model
-    objects[id]!.standing!.hasNamedModel = objects[id]!.standing!.hasNamedModel || object.model != nil
+    if !isPostponed {
+      objects[id]!.standing!.model = object.model
+      objects[id]!.standing!.hasNamedModel = objects[id]!.standing!.hasNamedModel || object.model != nil
+    }
     settlePlace(of: objects[id]!.standing!, known)
+  }
+
+  /// Whether an object names its first model, and nobody knows whether its values have changed.
+  private func isModelPostponed(_ object: Object, _ standing: Standing, _ known: Knowledge) -> Bool {
+    guard object.tag == standing.tag, !standing.hasNamedModel, object.model != nil, let row = table.rows[standing.row]
+    else { return false }
+    let isLeft = standing.parentRow.map { former in
+      object.parent.flatMap { objects[$0]!.standing }?.left.contains(former) ?? false
+    }
+    return isLeft != true && row.key.model == nil && !known.unencodable.isDisjoint(with: object.value.items)
   }
 
   /// Whether an object leaves its row because it shows another model, or has another class.
@@ -692,6 +706,8 @@ package struct Life: Hashable, Sendable {
           restored.append(new)
           if turn.isRetry { table[made].quarantinedAt = nil }
           restore(new, below: row, turn, make: make, known, &outcome)
+          // The role is that of the row that it was found.
+          objects[new]!.isPresented = table[objects[new]!.standing!.row].isPresented
           if turn.kind != .late { setBaseline(new) }
         }
         break
