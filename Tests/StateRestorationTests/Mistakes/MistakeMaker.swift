@@ -140,8 +140,7 @@ import Testing
   }
 
   private func renameField() async throws -> String {
-    _ = try await restore(
-      StoredValue("child", MissingKeyTests.Before()), as: StoredValue("child", MissingKeyTests.Renamed()))
+    _ = try await restore(StoredValue("child", Before()), as: StoredValue("child", RenamedField()))
     return log.text
   }
 

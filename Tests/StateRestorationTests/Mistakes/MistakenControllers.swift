@@ -32,6 +32,8 @@ typealias Unmigrated = Newer
 
 nonisolated struct Before: Codable, Sendable { var text = "" }
 
+nonisolated struct RenamedField: Codable, Sendable { var words = "" }
+
 nonisolated struct After: Codable, Sendable {
   var caret = 0
   init() {}
