@@ -18,8 +18,9 @@ import Testing
   func `what a newer version preserved is told in one line, and kept through every save`(_ newer: Newer) async throws {
     let harness = try DemoHarness()
     _ = try await harness.run(["key f2", "text kept", "wait preserved"])
+    let older = try Self.generations(harness)
     try await Self.upgrade(harness.state, newer)
-    let path = try Self.newest(harness)
+    let path = harness.state + "/" + (try #require(try Self.generations(harness).subtracting(older).first))
     let bytes = try #require(FileManager.default.contents(atPath: path))
 
     // Looked at only, it is as it was.
@@ -43,10 +44,9 @@ import Testing
     #expect(try await harness.run(["key f2", "screen"]).output.contains("Search: 1234"))
   }
 
-  /// The newest generation's file.
-  private static func newest(_ harness: DemoHarness) throws -> String {
-    let names = try harness.stateBytes().keys.filter { $0.contains("/g-") }
-    return harness.state + "/" + (try #require(names.max { ($0.count, $0) < ($1.count, $1) }))
+  /// The files of all generations, of the archive and of the snapshot.
+  private static func generations(_ harness: DemoHarness) throws -> Set<String> {
+    Set(try harness.stateBytes().keys.filter { $0.contains("/g-") })
   }
 
   /// Preserves in the program's state what a newer version would.

@@ -6,7 +6,7 @@ internal import FoundationShim
 /// State saved under another class than the program wants now is read as it is, and moved by the next save.
 extension ArchiveStore: PreservationStore {
   /// How long a coordinator that has gone may still hold the slot, on its worker's thread.
-  private static var handover: Duration { .seconds(1) }
+  private static var handover: Duration { .seconds(5) }
 
   func take(waiting patience: Duration) throws(ProtectionError) {
     keepState()

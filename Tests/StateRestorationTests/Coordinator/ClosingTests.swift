@@ -44,7 +44,7 @@ import Testing
     var first: RestorationCoordinator? = try RestorationCoordinator(device: device, delegate: delegate)
     _ = try await first?.restore(into: root)
     _ = try await first?.preserve(root)
-    first?.worker.post { _ in for _ in 0..<1_000_000 {} }
+    first?.worker.post { _ in for _ in 0..<100_000 {} }
     weak let gone = first
     first = nil
     #expect(gone == nil)

@@ -10,7 +10,7 @@ import Testing
 ///
 /// Processor time of one thread, the fastest of some passes: linear is eight, quadratic 64. Nothing else can notice a
 /// list that is searched where nobody counts.
-@MainActor @Suite(.timeLimit(.minutes(2))) struct LinearityTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct LinearityTests {
   /// A controller of many, which keeps them in a plain list.
   final class Shelf: CodingController, RestorationContainer {
     var restorationIdentifier: RestorationIdentifier?
