@@ -108,6 +108,7 @@ let package = Package(
       name: "TestTraits", dependencies: ["CTestProcess"], path: "Tests/Support/TestTraits", swiftSettings: settings),
     .target(name: "OwnThread", path: "Tests/Support/OwnThread", swiftSettings: settings),
     .target(name: "ProcessMemory", path: "Tests/Support/ProcessMemory", swiftSettings: settings),
+    .target(name: "SavedFiles", path: "Tests/Support/SavedFiles", swiftSettings: settings),
     .target(name: "SeededRandom", path: "Tests/Support/SeededRandom", swiftSettings: settings),
     tests(
       "RestorationArchiveTests",
@@ -155,7 +156,10 @@ let package = Package(
       exclude: ["Desktop"], swiftSettings: settings),
     tests(
       "DocumentationTests",
-      ["StateRestoration", "RestorationArchive", "StateRestorationTesting", "DesktopSession", "OwnThread"]
+      [
+        "StateRestoration", "RestorationArchive", "StateRestorationTesting", "DesktopSession", "OwnThread",
+        "SavedFiles",
+      ]
         + examples.map { .byName(name: $0) }),
   ]
 )
@@ -178,7 +182,8 @@ package.targets += startUps.map {
 }
 package.targets.append(
   .testTarget(
-    name: "StartUpTests", dependencies: ["OwnThread", "CTestProcess"] + startUps.map { .byName(name: $0) },
+    name: "StartUpTests",
+    dependencies: ["OwnThread", "SavedFiles", "CTestProcess"] + startUps.map { .byName(name: $0) },
     path: "Tests/StartUp/StartUpTests", exclude: ["Desktop"], swiftSettings: settings))
 
 // The fuzz targets have no `main`: they link only with `--sanitize fuzzer`, so they exist only when asked for, and then

@@ -1,5 +1,6 @@
 import Foundation
 import OwnThread
+import SavedFiles
 import Testing
 
 /// The programs of Docs/Examples come back after `kill -9`.
@@ -251,12 +252,7 @@ struct Example {
   private static func waitForSave(since moment: Date, in folder: URL) {
     let end = Date.now + 60
     while Date.now < end {
-      var newest = Date.distantPast
-      let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-      while let file = files?.nextObject() as? URL {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-        newest = max(newest, attributes?[.modificationDate] as? Date ?? newest)
-      }
+      let newest = SavedFiles.newestChange(below: folder)
       // The clock of the file system is a few milliseconds late.
       if newest > moment - 0.02, Date.now.timeIntervalSince(newest) > 0.5 { return }
       Thread.sleep(forTimeInterval: 0.05)

@@ -1,6 +1,6 @@
-/// What the names in the table mean, in the words of somebody who has not read this program.
+/// The meaning of the names in the table, for readers who do not know this program.
 enum Legend {
-  /// What a metric measures.
+  /// The meaning of a metric's name.
   static let metrics: [(name: String, text: String)] = [
     ("encode", "encode one object of many, in one archive"), ("decode", "decode one object of many"),
     ("size", "bytes of an object in the archive"), ("encodeSmall", "encode one object alone"),
@@ -30,7 +30,7 @@ enum Legend {
   /// The name of a comparison.
   static func name(_ key: String) -> String { others.first { $0.key == key }?.name ?? key }
 
-  /// The lines below the table, for what is in it.
+  /// The lines below the table, for the names that are in it.
   static func lines(_ report: Report) -> [String] {
     let measured = Set(report.results.map(\.metric))
     let compared = Set(report.results.flatMap { $0.baselines.keys })

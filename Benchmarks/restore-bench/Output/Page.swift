@@ -44,7 +44,7 @@ enum Page {
     Target(metric: "unlock", title: "Check a passcode", text: "slow on purpose", isMet: nil),
   ]
 
-  /// What the longest turn of the main actor is called.
+  /// The name of the figure for the longest turn of the main actor.
   static let askingTurn = "longest turn, ms"
 
   /// Whether the targets are met that were measured, in one line.

@@ -38,9 +38,6 @@ struct AskedValues: Sendable {
 }
 
 extension LiveTree {
-  /// Whether any object has to be asked.
-  var hasPolled: Bool { !polled.isEmpty }
-
   /// Begins a round; objects that come later have a later one.
   func beginAsking() -> AskingRound { AskingRound(polled, revision: revision) }
 

@@ -24,8 +24,3 @@ extension RestoreTurn {
     plan.tag(of: index).flatMap { request.registry.registeredClass($0)?.type }
   }
 }
-
-extension NotRestoredReason {
-  /// Whether the launch alone is the reason.
-  var isOfExtent: Bool { if case .beyondExtent = self { true } else { false } }
-}

@@ -58,28 +58,42 @@ import Testing
     #expect(try await world.opens("1234"))
   }
 
-  @Test func `at whichever call of a save the directory goes away, the next save is found`() async throws {
+  /// Has something happen at one call of a save after another, each on a device of its own: the save after it is found.
+  ///
+  /// - Parameter body: Gets the number of the call, counted from the save's begin, and what saves; says whether the save was
+  ///   over before that call.
+  /// - Returns: The number of the call before which the save was over.
+  private func trySave(
+    _ body: (RemovedDeviceTests, FaultyFileSystem, _ call: Int, _ save: () -> Void) -> Bool
+  ) async throws -> Int {
     var call = 1
     while true {
       let trial = RemovedDeviceTests()
       let disk = FaultyFileSystem(trial.world.memory)
       let device = try await trial.world.open(through: disk)
+      defer { withExtendedLifetime(device) {} }
       let store = try device.archives(for: trial.slot)
       try store.publish(Data("before".utf8))
-      let start = disk.callCount
-      let moment = start + call
-      disk.onCall { number, _ in if number == moment { trial.perform(.removed) } }
-      _ = try? store.publish(Data("during".utf8))
-      let isOver = disk.callCount < moment
-      if isOver { trial.perform(.removed) }
-      disk.onCall(nil)
+      let isOver = body(trial, disk, call) { _ = try? store.publish(Data("during".utf8)) }
       #expect(try store.publish(Data("after".utf8)).durability == .durable, "call \(call)")
       store.close()
       #expect(try await trial.saved() == Data("after".utf8), "call \(call)")
-      if isOver { break }
+      if isOver { return call }
       call += 1
     }
-    #expect(call > 5)
+  }
+
+  @Test func `at whichever call of a save the directory goes away, the next save is found`() async throws {
+    let calls = try await trySave { trial, disk, call, save in
+      let moment = disk.callCount + call
+      disk.onCall { number, _ in if number == moment { trial.perform(.removed) } }
+      save()
+      let isOver = disk.callCount < moment
+      if isOver { trial.perform(.removed) }
+      disk.onCall(nil)
+      return isOver
+    }
+    #expect(calls > 5)
   }
 
   /// The disk fails or fills up at each call of the save that makes the device again.
@@ -87,25 +101,15 @@ import Testing
   func `a device that can't be made again at once is made with a later save`(
     _ fault: FileSystemError.Code
   ) async throws {
-    var call = 1
-    while true {
-      let trial = RemovedDeviceTests()
-      let disk = FaultyFileSystem(trial.world.memory)
-      let device = try await trial.world.open(through: disk)
-      let store = try device.archives(for: trial.slot)
-      try store.publish(Data("before".utf8))
+    let calls = try await trySave { trial, disk, call, save in
       trial.perform(.removed)
       disk.fail(call: disk.callCount + call, .error(fault))
-      _ = try? store.publish(Data("during".utf8))
+      save()
       let isOver = disk.hits.isEmpty
       disk.heal()
-      #expect(try store.publish(Data("after".utf8)).durability == .durable, "call \(call)")
-      store.close()
-      #expect(try await trial.saved() == Data("after".utf8), "call \(call)")
-      if isOver { break }
-      call += 1
+      return isOver
     }
-    #expect(call > 20)
+    #expect(calls > 20)
   }
 
   private func copyTree(_ path: String, to newPath: String) {

@@ -1,5 +1,6 @@
 import Foundation
 import OwnThread
+import SavedFiles
 import Testing
 
 /// Runs of one program with one place for its state.
@@ -82,12 +83,7 @@ struct StartUpRuns {
   private func waitForSave() {
     let end = Date.now + 60
     while Date.now < end {
-      var newest = Date.distantPast
-      let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-      while let file = files?.nextObject() as? URL {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-        newest = max(newest, attributes?[.modificationDate] as? Date ?? newest)
-      }
+      let newest = SavedFiles.newestChange(below: folder)
       if Date.now.timeIntervalSince(newest) > 0.75 { return }
       Thread.sleep(forTimeInterval: 0.05)
     }

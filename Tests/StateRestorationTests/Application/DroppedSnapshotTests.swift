@@ -107,13 +107,22 @@ import Testing
     #expect(try await shown(on: device) == "picture of secret")
   }
 
-  @Test func `state that changes while its picture is taken leaves no picture`() async throws {
+  /// A program that was launched, with its state and its snapshot in memory.
+  private func launched() async throws -> (
+    store: MemoryStore, snapshots: FakeSnapshots, program: Program, application: RestorableApplication,
+    coordinator: RestorationCoordinator
+  ) {
     let (store, snapshots, program) = (MemoryStore(), FakeSnapshots(), Program())
     let coordinator = RestorationCoordinator(store: store, delegate: program)
     let application = RestorableApplication(
       engine: coordinator, device: FakeDevice(CallLog()), snapshots: snapshots, lifecycle: Lifecycle(),
       delegate: program)
     try await application.launch()
+    return (store, snapshots, program, application, coordinator)
+  }
+
+  @Test func `state that changes while its picture is taken leaves no picture`() async throws {
+    let (_, snapshots, program, application, coordinator) = try await launched()
     program.value.value = "one"
     try await application.lifecycle.enterBackground()
     #expect(snapshots.snapshot != nil)
@@ -127,12 +136,7 @@ import Testing
   }
 
   @Test func `a snapshot is gone before the state that it doesn't show is written`() async throws {
-    let (store, snapshots, program) = (MemoryStore(), FakeSnapshots(), Program())
-    let coordinator = RestorationCoordinator(store: store, delegate: program)
-    let application = RestorableApplication(
-      engine: coordinator, device: FakeDevice(CallLog()), snapshots: snapshots, lifecycle: Lifecycle(),
-      delegate: program)
-    try await application.launch()
+    let (store, snapshots, program, application, coordinator) = try await launched()
     try await application.lifecycle.enterBackground()
     try #require(snapshots.snapshot != nil)
     program.value.value = "edited"
@@ -180,12 +184,7 @@ import Testing
   private func programWithUndeletableSnapshot() async throws -> (
     store: MemoryStore, program: Program, application: RestorableApplication, coordinator: RestorationCoordinator
   ) {
-    let (store, snapshots, program) = (MemoryStore(), FakeSnapshots(), Program())
-    let coordinator = RestorationCoordinator(store: store, delegate: program)
-    let application = RestorableApplication(
-      engine: coordinator, device: FakeDevice(CallLog()), snapshots: snapshots, lifecycle: Lifecycle(),
-      delegate: program)
-    try await application.launch()
+    let (store, snapshots, program, application, coordinator) = try await launched()
     _ = try await application.preserve()
     snapshots.isUndeletable.store(true, ordering: .relaxed)
     return (store, program, application, coordinator)

@@ -24,12 +24,6 @@ extension RestorationArchive {
       get throws(ArchiveError) { try core.context() }
     }
 
-    /// Forgets what was read ahead; it is read again when it is asked for.
-    package func freeCache() { core.base.cache.removeAll() }
-
-    /// How much was read ahead and is in memory, in bytes, at most.
-    package var cachedByteCount: Int { core.base.cache.byteCount }
-
     /// The number of nodes.
     package var nodeCount: Int { core.nodeCount }
 
