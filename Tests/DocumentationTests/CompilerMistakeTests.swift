@@ -4,7 +4,7 @@ import Testing
 /// Mistakes that don't compile: every row of the table *The compiler says* is made here, and gives that message.
 @Suite struct CompilerMistakeTests {
   /// The programs by the words of the table; each is a file of its own.
-  private static let programs: [String: String] = [
+  static let programs: [String: String] = [
     "An object without `restoration`": """
     final class Search1: RestorableController {}
     """,
