@@ -191,13 +191,14 @@ extension RestoreTurn {
     plan.flags(of: record).contains(.quarantined) || plan.id(of: record) == request.crashNode
   }
 
-  /// A quarantined record is given again only where nothing newer lies beside it, or to an object that can join.
+  /// A quarantined record is given again only where nothing newer lies beside it but *first* records, or to an object that can
+  /// join.
   private func mayRetry(
     _ record: RestorePlan.RecordPlace, among records: [RestorePlan.RecordPlace], _ object: any RestorableObject
   ) -> Bool {
     guard plan.id(of: record) != request.crashNode else { return false }
     let save = plan.save(of: record)
-    return object is any MergingController || !records.contains { plan.save(of: $0) > save }
+    return object is any MergingController || !records.contains { plan.save(of: $0) > save && !plan.isFirst($0) }
   }
 
   /// Whether nothing is made in a row or below it, as restoring died there and nobody asks for another try.

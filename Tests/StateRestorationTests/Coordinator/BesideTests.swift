@@ -196,6 +196,24 @@ import Testing
     #expect(whole.stack.map(\.restoration.identifier) == ["a", "b", "c"])
   }
 
+  @Test(arguments: sizes, [false, true])
+  func `a retry gives what was left out, unless something newer was typed`(size: Int, isEdited: Bool) async throws {
+    try await run(nil, typing: text("older", size))
+    try await bench.die(at: ["root", "editor"])
+    let (coordinator, root, opened) = (bench.launch(), Screen("root"), editor())
+    _ = try await coordinator.restore(into: root)
+    root.restorationChildren.append(opened)
+    _ = try await coordinator.preserve(root)
+    if isEdited {
+      opened.text = text("typed", size)
+      _ = try await coordinator.preserve(root)
+    }
+    let shown = editor()
+    let report = try await bench.launch().restore(into: Screen("root", children: [shown]), retriesLeftOut: true)
+    #expect(word(shown) == (isEdited ? "typed" : "older"))
+    #expect(report[["root", "editor"]]?.isRestored == true)
+  }
+
   // MARK: - Factories
 
   @Test(arguments: sizes)
