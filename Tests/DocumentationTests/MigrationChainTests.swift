@@ -15,8 +15,8 @@ import Testing
     let errors = try await typecheck(
       """
       @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
-        Migration(from: 1) { (old: V1) in V2(text: old.text) }
-        Migration(from: 2) { (old: V2) in V3(draft: old.text) }
+        StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
+        StateMigration(from: 2) { (old: V2) in V3(draft: old.text) }
       }
       """)
     #expect(errors == [])
@@ -26,21 +26,21 @@ import Testing
     // The second step does not begin where the first has come to.
     """
     @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
-      Migration(from: 1) { (old: V1) in V2(text: old.text) }
-      Migration(from: 2) { (old: V1) in V3(draft: old.text) }
+      StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
+      StateMigration(from: 2) { (old: V1) in V3(draft: old.text) }
     }
     """,
     // The chain ends before it has come to today's state.
     """
     @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
-      Migration(from: 1) { (old: V1) in V2(text: old.text) }
+      StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
     }
     """,
     // The steps are in the wrong order.
     """
     @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
-      Migration(from: 2) { (old: V2) in V3(draft: old.text) }
-      Migration(from: 1) { (old: V1) in V2(text: old.text) }
+      StateMigration(from: 2) { (old: V2) in V3(draft: old.text) }
+      StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
     }
     """,
   ])

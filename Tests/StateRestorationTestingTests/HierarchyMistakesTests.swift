@@ -39,7 +39,7 @@ import Testing
     #expect(await lint(RestorationSubject { WindowController("window") }).isEmpty)
     let sized = RestorationSubject {
       let window = WindowController("window")
-      window.windowDidChange(to: .normal, size: WindowSize(width: 300, height: 200))
+      window.windowDidChange(to: .normal, size: WindowController.Size(width: 300, height: 200))
       return window
     }
     #expect(await lint(sized).isEmpty)

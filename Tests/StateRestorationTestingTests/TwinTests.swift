@@ -148,7 +148,7 @@ import Testing
 
     static var stateVersion: StateVersion { 2 }
     static var migrations: StateMigrations<SecondState> {
-      Migration(from: 1) { (old: FirstState) in SecondState(title: old.title, count: old.count) }
+      StateMigration(from: 1) { (old: FirstState) in SecondState(title: old.title, count: old.count) }
     }
   }
 
@@ -163,7 +163,7 @@ import Testing
 
     static var stateVersion: StateVersion { 2 }
     static var migrations: StateMigrations<DroppingState> {
-      Migration(from: 1) { (old: FirstState) in DroppingState(title: old.title) }
+      StateMigration(from: 1) { (old: FirstState) in DroppingState(title: old.title) }
     }
   }
 

@@ -22,7 +22,7 @@ final class Page: ContainerController {
 final class RenameDialogue: PresentableController {
   let restoration = RestorationIdentity("rename", class: "rename")
   @Restored("name") var name = ""
-  var presentation: Presentation?
+  var presentation: ContainerController.Presentation?
 }
 
 let registry = RestorationRegistry()

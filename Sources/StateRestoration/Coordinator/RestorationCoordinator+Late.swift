@@ -25,7 +25,7 @@ extension RestorationCoordinator {
   ///   is in use or was, when the restoration has deleted it, while objects are given their state, and while everything is being
   ///   discarded.
   @discardableResult
-  public func restore(_ object: any RestorableObject, at path: RestorationPath) -> NodeReport? {
+  public func restore(_ object: any RestorableObject, at path: RestorationPath) -> RestorationReport.Node? {
     adopt(LateObject(object: object, path: path))
   }
 

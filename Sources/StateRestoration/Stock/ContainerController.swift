@@ -150,7 +150,7 @@ extension ContainerController {
 
   /// Takes a presented controller away and hands its result over.
   ///
-  /// Called by ``Presentation``.
+  /// Called by ``ContainerController/Presentation``.
   func finishPresentation(of controller: any RestorableController, with result: Any?) {
     guard controller === presentedController else { return }
     let identifier = controller.restoration.identifier

@@ -9,7 +9,7 @@
 ///
 ///   static var stateVersion: StateVersion { 2 }
 ///   static var migrations: StateMigrations<EditorState> {
-///     Migration(from: 1) { (old: EditorState1) in EditorState(draft: old.text) }
+///     StateMigration(from: 1) { (old: EditorState1) in EditorState(draft: old.text) }
 ///   }
 /// }
 /// ```

@@ -16,7 +16,7 @@ import StateRestoration
   }
 
   let restoration = RestorationIdentity(RenameController.identifier, class: RenameController.tag)
-  var presentation: Presentation?
+  var presentation: ContainerController.Presentation?
 
   /// The note that gets the name.
   @Restored("note") private(set) var note: ModelIdentifier = ""

@@ -100,7 +100,7 @@ import StateRestoration
     }
   }
 
-  @MainActor func registerWindows(in registry: RestorationRegistry, screens: [WindowFrame]) {
+  @MainActor func registerWindows(in registry: RestorationRegistry, screens: [WindowController.Frame]) {
     registry.register(WindowController.self, as: "document") { path, _ in
       WindowController(RestorationIdentity(path.last, class: "document"), screens: screens)
     }

@@ -162,7 +162,7 @@ import Glibc
   struct Width: VersionedState, Equatable {
     static var stateVersion: StateVersion { 2 }
     static var migrations: StateMigrations<Width> {
-      Migration(from: 1) { (old: Int) in Width(points: Double(old)) }
+      StateMigration(from: 1) { (old: Int) in Width(points: Double(old)) }
     }
     var points: Double
   }

@@ -4,7 +4,7 @@ import Testing
 @MainActor struct PresentationTests {
   final class Sheet: PresentableController {
     let restoration: RestorationIdentity = "rename"
-    var presentation: Presentation?
+    var presentation: ContainerController.Presentation?
   }
 
   final class Owner: ContainerController {

@@ -7,7 +7,7 @@ import Testing
   @Observable final class Dialog: StatefulController, PresentableController, RestorationParent {
     let restoration: RestorationIdentity
     var restorationChildren: [any RestorableController] = []
-    @ObservationIgnored var presentation: Presentation?
+    @ObservationIgnored var presentation: ContainerController.Presentation?
     var restorableState = ""
 
     init(_ identifier: RestorationIdentifier?, _ text: String = "", children: [any RestorableController] = []) {

@@ -14,11 +14,11 @@ import Testing
 
     static var stateVersion: StateVersion { 3 }
     static var migrations: StateMigrations<State3> {
-      Migration(from: 1) { (old: State1) in
+      StateMigration(from: 1) { (old: State1) in
         if old.text == "poison" { throw Refusal() }
         return State2(text: old.text, caret: 0)
       }
-      Migration(from: 2) { (old: State2) in State3(draft: old.text, caret: old.caret) }
+      StateMigration(from: 2) { (old: State2) in State3(draft: old.text, caret: old.caret) }
     }
   }
   struct Refusal: Error {}
@@ -74,7 +74,7 @@ import Testing
       var draft = ""
       static var stateVersion: StateVersion { 3 }
       static var migrations: StateMigrations<Joined> {
-        Migration(from: 2) { (old: State2) in Joined(draft: old.text) }
+        StateMigration(from: 2) { (old: State2) in Joined(draft: old.text) }
       }
     }
     final class Late: StatefulController {
@@ -131,8 +131,8 @@ import Testing
         struct State: VersionedState {
           static var stateVersion: StateVersion { 4 }
           static var migrations: StateMigrations<State> {
-            Migration(from: 1) { (old: State1) in State2(text: old.text, caret: 0) }
-            Migration(from: 3) { (_: State2) in State() }
+            StateMigration(from: 1) { (old: State1) in State2(text: old.text, caret: 0) }
+            StateMigration(from: 3) { (_: State2) in State() }
           }
         }
         final class Gap: StatefulController {
@@ -151,7 +151,7 @@ import Testing
       await MainActor.run {
         struct State: VersionedState {
           static var stateVersion: StateVersion { 5 }
-          static var migrations: StateMigrations<State> { Migration(from: 2) { (_: State2) in State() } }
+          static var migrations: StateMigrations<State> { StateMigration(from: 2) { (_: State2) in State() } }
         }
         final class Short: StatefulController {
           let restoration: RestorationIdentity = "short"

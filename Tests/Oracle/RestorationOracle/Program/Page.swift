@@ -46,7 +46,7 @@ struct FirstState: PageState {
 struct SecondState: PageState, VersionedState {
   static var stateVersion: StateVersion { 2 }
   static var migrations: StateMigrations<SecondState> {
-    Migration(from: 1) { (old: FirstState) in
+    StateMigration(from: 1) { (old: FirstState) in
       var new = SecondState()
       new.first = old
       return new
@@ -64,12 +64,12 @@ struct SecondState: PageState, VersionedState {
 struct ThirdState: PageState, VersionedState {
   static var stateVersion: StateVersion { 3 }
   static var migrations: StateMigrations<ThirdState> {
-    Migration(from: 1) { (old: FirstState) in
+    StateMigration(from: 1) { (old: FirstState) in
       var new = SecondState()
       new.first = old
       return new
     }
-    Migration(from: 2) { (old: SecondState) in
+    StateMigration(from: 2) { (old: SecondState) in
       var new = ThirdState()
       new.second = old
       return new
