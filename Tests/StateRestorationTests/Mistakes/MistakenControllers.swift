@@ -4,6 +4,13 @@ import StateRestoration
 /// Inherits the tag of its superclass.
 final class Larger: Panel {}
 
+/// Has children, and does not say that it is a parent.
+final class Forgetful: RestorableController {
+  let restoration: RestorationIdentity = "root"
+  let page = Screen("page")
+  var restorationChildren: [any RestorableController] { [page] }
+}
+
 /// Makes its child anew whenever it is asked for it.
 final class Fleeting: RestorationParent {
   let restoration: RestorationIdentity = "root"
