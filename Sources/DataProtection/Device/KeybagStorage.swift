@@ -4,7 +4,7 @@ import Sealing
 /// The keybag and its effaceable file on disk: made, found, changed and destroyed so that a crash at any point leaves
 /// one keybag that opens.
 ///
-/// Both have their revision in their name. Of the effaceable files that were not overwritten the one with the highest
+/// Both have their revision in their name. Of the authentic effaceable files that were not overwritten the one with the highest
 /// revision counts: its appearing is what commits a change. Revisions only rise, over an erase as well, and no
 /// effaceable file loses its name before a later one is durable: a name that a failed sync brings back is never the
 /// highest. Every call needs the directory's lock.
@@ -32,21 +32,41 @@ struct KeybagStorage: Sendable {
       throw Self.keysMissing
     }
     let code = try deviceKey.derive(.effaceable)
+    var problem: ProtectionError?
     for revision in effaceables.sorted(by: >) {
-      // A change that failed has overwritten what it had written.
-      guard let found = try readEffaceable(revision, code: code) else { continue }
-      secrets.add(found.key)
-      guard keybags.contains(revision), let bytes = try directory.read(Self.keybagPrefix + Self.text(revision)) else {
-        throw Self.keysMissing
+      do throws(ProtectionError) {
+        // A change that failed has overwritten what it had written.
+        guard let found = try readEffaceable(revision, code: code) else { continue }
+        secrets.add(found.key)
+        guard keybags.contains(revision), let bytes = try directory.read(Self.keybagPrefix + Self.text(revision)) else {
+          throw Self.keysMissing
+        }
+        guard found.effaceable.revision == revision else { throw Effaceable.damaged }
+        let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
+        secrets.add(keybag.binding.joined)
+        finish(keeping: revision)
+        return keybag
+      } catch {
+        // Anybody can put a name there; what is not authentic hides none that is.
+        guard try !isAuthentic(revision, code: code), error.code != .io, error.code != .unsupportedVersion else {
+          throw error
+        }
+        problem = problem ?? error
       }
-      guard found.effaceable.revision == revision else { throw Effaceable.damaged }
-      let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
-      secrets.add(keybag.binding.joined)
-      finish(keeping: revision)
-      return keybag
     }
     // An erase was cut short after its first step: the keys are gone for good, and it has to be asked for again.
-    throw Self.keysMissing
+    throw problem ?? Self.keysMissing
+  }
+
+  /// Whether an effaceable file is whole and this device's, in the place that its revision says.
+  private func isAuthentic(_ revision: UInt64, code: borrowing SecretKey) throws(ProtectionError) -> Bool {
+    do throws(ProtectionError) {
+      guard let found = try readEffaceable(revision, code: code) else { return false }
+      return found.isAuthentic && found.effaceable.revision == revision
+    } catch {
+      guard error.code == .corrupt || error.code == .keysMissing else { throw error }
+      return false
+    }
   }
 
   /// The keybag that counts, found without the lock; `nil` when that takes a closer look under the lock.
