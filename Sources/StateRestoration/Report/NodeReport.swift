@@ -11,7 +11,7 @@ public struct NodeReport: Sendable, Hashable, Codable {
     /// A registered blueprint.
     case blueprint
     /// The object came after restoring, by ``RestorationCoordinator/restore(_:at:)`` or
-    /// ``RestorationRegistry/share(_:as:)``, and got its state then.
+    /// ``RestorationRegistry/share(_:as:version:)``, and got its state then.
     case registration
   }
 

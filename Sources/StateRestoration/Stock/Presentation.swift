@@ -2,8 +2,7 @@
 ///
 /// ```swift
 /// final class RenameController: PresentableController {
-///   let restorationIdentifier: RestorationIdentifier? = "rename"
-///   let restorationClass: RestorationClass? = "rename"
+///   let restoration = RestorationIdentity("rename", class: "rename")
 ///   var presentation: Presentation?
 ///   @Restored("name") var name = ""
 ///

@@ -58,17 +58,16 @@ public import Observation
   /// Makes a window.
   ///
   /// - Parameters:
-  ///   - restorationIdentifier: The name among its siblings; nil excludes it and everything in it.
-  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
+  ///   - restoration: What it is called among its siblings, and which class remakes it.
   ///   - content: The controller in it.
   ///   - screens: The screens there are now.
   public init(
-    restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil,
+    _ restoration: RestorationIdentity,
     content: (any RestorableController)? = nil, screens: [WindowFrame] = []
   ) {
     self.content = content
     self.screens = screens
-    super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
+    super.init(restoration)
   }
 
   /// The content, if there is one.
@@ -155,7 +154,7 @@ public import Observation
   override open func install(_ children: [RestoredChild]) {
     let own = containedControllers.filter { $0 !== content }
     let others = children.filter { child in
-      !own.contains { $0 === child.controller || $0.restorationIdentifier == child.identifier }
+      !own.contains { $0 === child.controller || $0.restoration.identifier == child.identifier }
     }
     if let controller = others.newest { content = controller }
   }

@@ -4,12 +4,11 @@ import StateRestoration
 /// One note, open for editing.
 ///
 /// Caret, scrolling and the unsaved draft come back.
-@MainActor final class EditorController: RestorableController, Screen {
+@MainActor final class EditorController: RestorableController, Screen, FinishingObject {
   /// The tag under which editors are registered.
   static let tag: RestorationClass = "editor"
 
-  let restorationIdentifier: RestorationIdentifier? = "editor"
-  let restorationClass: RestorationClass? = EditorController.tag
+  let restoration = RestorationIdentity("editor", class: EditorController.tag)
 
   /// The note that is edited; also the key by which the factory finds it again.
   @Restored("note") private(set) var identifier: ModelIdentifier = ""

@@ -18,9 +18,9 @@ import StateRestoration
   init(shelf: NoteShelf, onStatus: @escaping @MainActor (String) -> Void) {
     self.shelf = shelf
     self.onStatus = onStatus
-    stack = NavigationController(restorationIdentifier: "stack")
+    stack = NavigationController("stack")
     super.init(
-      restorationIdentifier: "notes-tab", primary: stack, dividerPosition: 0.3, dividerRange: 0.15...0.7)
+      "notes-tab", primary: stack, dividerPosition: 0.3, dividerRange: 0.15...0.7)
     stack.push(FolderListController(shelf: shelf) { [weak self] in self?.openFolder($0) })
     expectResult(of: RenameController.identifier, as: RenameController.Answer.self) { [weak self] answer in
       self?.rename(answer)

@@ -15,8 +15,7 @@ import StateRestoration
     var name: String
   }
 
-  let restorationIdentifier: RestorationIdentifier? = RenameController.identifier
-  let restorationClass: RestorationClass? = RenameController.tag
+  let restoration = RestorationIdentity(RenameController.identifier, class: RenameController.tag)
   var presentation: Presentation?
 
   /// The note that gets the name.

@@ -43,8 +43,6 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case blockedMainActor = "The main thread waits, in `readLine()` say"
   // What the lint says.
   case identifierForgotten = "An identifier is nil"
-  case mistypedTag = "`let restorationClass = \"note\"`"
-  case versionInTree = "A base class without `stateVersion`"
   // What a trap says.
   case keyTwice = "A subclass encodes under a key of its superclass"
   case markedTwice = "Two properties are `@Restored` under one key"

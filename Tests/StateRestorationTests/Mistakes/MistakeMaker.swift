@@ -72,8 +72,6 @@ import Testing
     case .coordinatorGone: try await loseCoordinator()
     case .blockedMainActor: try await blockMainActor()
     case .identifierForgotten: await lint { Screen("root", children: [Screen(nil)]) }
-    case .mistypedTag: await lint { MistypedTag() }
-    case .versionInTree: await lint { Derived() }
     default: ""
     }
   }

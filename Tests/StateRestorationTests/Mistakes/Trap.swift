@@ -41,19 +41,19 @@ import StateRestorationTesting
   }
 
   final class MarkedTwice: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "root"
+    let restoration: RestorationIdentity = "root"
     @Restored("query") var query = ""
     @Restored("query") var other = ""
   }
 
   final class Keeper: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "root"
+    let restoration: RestorationIdentity = "root"
     var coder: RestorationEncoder?
     func encodeRestorableState(with coder: RestorationEncoder) { self.coder = coder }
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
   }
 
-  nonisolated struct Gap: VersionedValue {
+  nonisolated struct Gap: VersionedState {
     static var stateVersion: StateVersion { 4 }
     static var migrations: StateMigrations<Gap> { Migration(from: 1) { (_: Int) in Gap() } }
   }

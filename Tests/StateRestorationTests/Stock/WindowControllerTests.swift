@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func `nonsense is no frame and no size, also where no screens are known`() throws {
-    let before = WindowController(restorationIdentifier: "window")
+    let before = WindowController("window")
     before.frame = WindowFrame(x: 0, y: 0, width: 0, height: -5)
     before.size = WindowSize(width: -1, height: 3)
     let after = try restored(before, screens: [])
@@ -36,10 +36,10 @@ import Testing
 
   @Test func `frame, state and content come back`() throws {
     let content = LeafController("content")
-    let before = WindowController(restorationIdentifier: "window", content: content)
+    let before = WindowController("window", content: content)
     before.frame = WindowFrame(x: 2500, y: 50, width: 300, height: 200)
     before.state = .fullScreen
-    let after = WindowController(restorationIdentifier: "window", screens: [Self.left])
+    let after = WindowController("window", screens: [Self.left])
     after.installRestoredChildren([child("content", content)])
     try RoundTrip.decode(RoundTrip.encode(before), into: after)
     #expect(after.content === content && after.state == .fullScreen)
@@ -60,7 +60,7 @@ import Testing
   @Test(arguments: [false, true]) func `a child that a subclass lists is not taken for the content`(exists: Bool) {
     let content = LeafController("content")
     for listsContent in [true, false] {
-      let page = Page(restorationIdentifier: "window", content: exists && listsContent ? content : nil)
+      let page = Page("window", content: exists && listsContent ? content : nil)
       page.listsContent = listsContent
       let restored = listsContent ? [child("content", content)] : []
       page.installRestoredChildren(restored + [child("text", page.text)])
@@ -72,7 +72,7 @@ import Testing
   }
 
   private func restored(_ before: WindowController, screens: [WindowFrame] = [Self.left]) throws -> WindowController {
-    let after = WindowController(restorationIdentifier: "window", screens: screens)
+    let after = WindowController("window", screens: screens)
     try RoundTrip.decode(RoundTrip.encode(before), into: after)
     return after
   }
@@ -80,7 +80,7 @@ import Testing
   @Test(arguments: [WindowState.maximized, .fullScreen, .minimized])
   func `the normal frame is kept while a window is otherwise`(_ state: WindowState) throws {
     let normal = WindowFrame(x: 10, y: 20, width: 300, height: 200)
-    let before = WindowController(restorationIdentifier: "window")
+    let before = WindowController("window")
     before.windowDidChange(to: .normal, frame: normal)
     before.windowDidChange(to: state, frame: Self.left)
     #expect(before.frame == normal && before.size == WindowSize(width: 300, height: 200))
@@ -93,14 +93,14 @@ import Testing
 
   @Test(arguments: WindowState.allCases, [WindowState.normal, .maximized, .fullScreen])
   func `a minimized window comes back in the state before`(_ first: WindowState, _ second: WindowState) throws {
-    let before = WindowController(restorationIdentifier: "window")
+    let before = WindowController("window")
     for state in [first, second, .minimized] { before.windowDidChange(to: state, frame: Self.left) }
     let after = try restored(before)
     #expect(after.state == .minimized && after.shownState == second)
   }
 
   @Test func `a size comes back where no place is known, and fits a screen`() throws {
-    let before = WindowController(restorationIdentifier: "window")
+    let before = WindowController("window")
     before.windowDidChange(to: .normal, size: WindowSize(width: 3000, height: 500))
     before.windowDidChange(to: .maximized, size: WindowSize(width: 1920, height: 1080))
     let after = try restored(before, screens: [])
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test func `a place survives sessions that can't know it`() throws {
-    let before = WindowController(restorationIdentifier: "window")
+    let before = WindowController("window")
     before.windowDidChange(to: .normal, frame: WindowFrame(x: 10, y: 20, width: 300, height: 200))
     let between = try restored(before)
     between.windowDidChange(to: .normal, size: WindowSize(width: 400, height: 250))
@@ -130,7 +130,7 @@ import Testing
   @Test(arguments: Showing.allCases)
   func `a launch without the screen, in which nobody moves the window, does not cost its place`(showing: Showing) throws
   {
-    let before = WindowController(restorationIdentifier: "window", screens: [Self.left, Self.right])
+    let before = WindowController("window", screens: [Self.left, Self.right])
     before.windowDidChange(to: .normal, frame: Self.onTheRight)
     let between = try restored(before)
     let shown = try #require(between.frame)
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func `a window that the user moves on the other screen stays there`() throws {
-    let before = WindowController(restorationIdentifier: "window", screens: [Self.left, Self.right])
+    let before = WindowController("window", screens: [Self.left, Self.right])
     before.windowDidChange(to: .normal, frame: Self.onTheRight)
     let between = try restored(before)
     let moved = WindowFrame(x: 10, y: 20, width: 300, height: 200)
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test func `a window whose screen goes while the program runs is back when the screen is`() throws {
-    let window = WindowController(restorationIdentifier: "window", screens: [Self.left, Self.right])
+    let window = WindowController("window", screens: [Self.left, Self.right])
     window.windowDidChange(to: .normal, frame: Self.onTheRight)
     window.screens = [Self.left]
     #expect(window.frame == WindowFrame(x: 1620, y: 50, width: 300, height: 200))
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test func `a size that no screen has room for is back when one has`() throws {
-    let before = WindowController(restorationIdentifier: "window")
+    let before = WindowController("window")
     before.windowDidChange(to: .normal, size: WindowSize(width: 3000, height: 500))
     let between = try restored(before)
     between.windowDidChange(to: .normal, size: WindowSize(width: 1920, height: 500))
@@ -179,7 +179,7 @@ import Testing
     WindowSize(width: .infinity, height: 5),
   ])
   func `a size that no window can have is not kept`(_ size: WindowSize) {
-    let before = WindowController(restorationIdentifier: "window")
+    let before = WindowController("window")
     before.windowDidChange(to: .normal, size: size)
     #expect(before.size == nil)
     before.windowDidChange(to: .normal, frame: WindowFrame(x: 0, y: 0, width: size.width, height: size.height))
