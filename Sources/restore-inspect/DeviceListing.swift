@@ -65,7 +65,10 @@ package struct DeviceListing: Sendable {
 
   private mutating func add(_ name: SlotName, _ store: StoreInspection) {
     do throws(ProtectionError) {
-      slots.append(Archive(directory: name.text, summary: try store.summary(of: name)))
+      let summary = try store.summary(of: name)
+      // A directory that a program has opened, or somebody has made, and nothing was saved in.
+      let isEmpty = summary.slot == nil && summary.problem == nil && summary.byteCount == 0
+      if !isEmpty { slots.append(Archive(directory: name.text, summary: summary)) }
     } catch {
       problems.append((name.text, error))
     }

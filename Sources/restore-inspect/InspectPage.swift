@@ -102,7 +102,8 @@ package struct InspectPage: Sendable {
       let context = archive.context
       let facts = [
         "generation \(archive.generation), \(name)", "saved \(readable(context.timeSaved))",
-        "program \(context.applicationVersion), schema \(context.schemaVersion)",
+        (context.applicationVersion == "" ? "" : "program \(context.applicationVersion), ")
+          + "schema \(context.schemaVersion)",
         "\(archive.nodes.count) nodes, \(readable(bytes: archive.nodes.reduce(0) { $0 + $1.byteCount }))",
       ]
       body += "<th>" + facts.map(Self.text).joined(separator: "<br/>") + "</th>"

@@ -1,5 +1,6 @@
 import DataProtection
 import FaultyFileSystem
+import FileSystem
 import Foundation
 import Testing
 import restore_inspect
@@ -92,6 +93,14 @@ import restore_inspect
     try await state.removeState()
     let result = await state.run(InspectedState.path)
     #expect(result.code == .notFound && result.output.contains("Nothing is preserved here."))
+  }
+
+  @Test func `planted directories are not listed`() async throws {
+    let state = try await InspectedState()
+    for number in 10..<60 {
+      state.disk.plant(.directory, atPath: "\(InspectedState.store)/\(String(repeating: "a", count: 30))\(number)")
+    }
+    #expect(try await list(state).device.slots.map(\.application) == ["main"])
   }
 
   // MARK: Naming one

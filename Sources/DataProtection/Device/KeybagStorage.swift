@@ -33,6 +33,7 @@ struct KeybagStorage: Sendable {
     }
     let code = try deviceKey.derive(.effaceable)
     var problem: ProtectionError?
+    var passedOver: Set<UInt64> = []
     for revision in effaceables.sorted(by: >) {
       do throws(ProtectionError) {
         // A change that failed has overwritten what it had written.
@@ -44,7 +45,7 @@ struct KeybagStorage: Sendable {
         guard found.effaceable.revision == revision else { throw Effaceable.damaged }
         let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
         secrets.add(keybag.binding.joined)
-        finish(keeping: revision)
+        finish(keeping: revision, and: passedOver)
         return keybag
       } catch {
         // Anybody can put a name there; what is not authentic hides none that is.
@@ -52,6 +53,7 @@ struct KeybagStorage: Sendable {
           throw error
         }
         problem = problem ?? error
+        passedOver.insert(revision)
       }
     }
     // An erase was cut short after its first step: the keys are gone for good, and it has to be asked for again.
@@ -121,6 +123,15 @@ struct KeybagStorage: Sendable {
     let used = Self.revisions(names, Self.effaceablePrefix) + Self.revisions(names, Self.keybagPrefix)
     // A name so high was put there to use the revisions up; it goes with the old ones.
     return (used.filter { $0 < Self.revisionCeiling }.max() ?? 0) + 1
+  }
+
+  /// The lowest revision above that of a keybag whose name nobody has put there.
+  func unusedRevision(after revision: UInt64) throws(ProtectionError) -> UInt64 {
+    let names = try directory.names()
+    let used = Set(Self.revisions(names, Self.effaceablePrefix) + Self.revisions(names, Self.keybagPrefix))
+    var next = revision + 1
+    while used.contains(next) { next += 1 }
+    return next
   }
 
   /// Makes a keybag from nothing, or the next revision of one, and commits it.
@@ -207,10 +218,16 @@ struct KeybagStorage: Sendable {
   ///
   /// The next opening repeats a step that fails now; until then the highest revision counts. One file that can't be
   /// destroyed spares no other.
-  private func finish(keeping revision: UInt64) {
+  ///
+  /// - Parameters:
+  ///   - revision: The keybag that counts.
+  ///   - passedOver: Later ones that are not authentic. They may be damaged keys of which somebody has a good copy: they
+  ///     go with the next change.
+  private func finish(keeping revision: UInt64, and passedOver: Set<UInt64> = []) {
     guard let names = try? directory.names() else { return }
-    let effaceables = Self.revisions(names, Self.effaceablePrefix).filter { $0 != revision }
-    let keybags = Self.revisions(names, Self.keybagPrefix).filter { $0 != revision }
+    let isOld = { (other: UInt64) in other != revision && !passedOver.contains(other) }
+    let effaceables = Self.revisions(names, Self.effaceablePrefix).filter(isOld)
+    let keybags = Self.revisions(names, Self.keybagPrefix).filter(isOld)
     guard !effaceables.isEmpty || !keybags.isEmpty else { return }
     // The name that counts must be durable before the files that it replaces are destroyed.
     guard (try? directory.synchronize()) != nil else { return }
