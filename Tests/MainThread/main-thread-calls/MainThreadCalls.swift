@@ -42,17 +42,17 @@ struct Counted: Codable, Sendable, Equatable {
 // MARK: Each way of saying what the state is
 
 @Observable final class Page: StatefulController {
-  let restorationIdentifier: RestorationIdentifier? = "page"
+  let restoration: RestorationIdentity = "page"
   var restorableState = Counted()
 }
 
 final class Marked: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "marked"
+  let restoration: RestorationIdentity = "marked"
   @Restored("text") var text = Counted()
 }
 
 final class Coded: CodingController {
-  let restorationIdentifier: RestorationIdentifier? = "coded"
+  let restoration: RestorationIdentity = "coded"
   var text = Counted()
   let label = Label()
   var restorationViews: [any RestorableView] { [label] }
@@ -64,7 +64,7 @@ final class Coded: CodingController {
 }
 
 final class Label: CodingView {
-  let restorationIdentifier: RestorationIdentifier? = "label"
+  let restoration: RestorationIdentity = "label"
   var text = Counted()
 
   func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(text, forKey: "text") }
@@ -81,7 +81,7 @@ final class Window: ContainerController {
   let scope = RestorationScope("scope")
   lazy var scoped = scope.value("scoped", default: Counted())
 
-  init() { super.init(restorationIdentifier: "window") }
+  init() { super.init("window") }
 
   override var containedControllers: [any RestorableController] { [page, marked, coded, value, scope] }
 

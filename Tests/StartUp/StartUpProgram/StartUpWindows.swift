@@ -9,7 +9,7 @@ public final class Draft: ContainerController {
   /// Makes an empty one.
   public init(_ id: SceneSession.ID) {
     self.id = id
-    super.init(restorationIdentifier: "window")
+    super.init("window")
   }
 
   public override var containedControllers: [any RestorableController] { [text] }

@@ -630,12 +630,13 @@ package struct Life: Hashable, Sendable {
     release(id)
   }
 
-  /// Records that were given are quarantined no more.
+  /// Records that were given are quarantined no more, and their row is open.
   private mutating func release(_ id: Int) {
     objects[id]!.standing!.wasGiven = true
     let standing = objects[id]!.standing!
     for index in table[standing.row].records.indices
     where standing.own.contains(table[standing.row].records[index].number) {
+      if table[standing.row].records[index].isQuarantined { table[standing.row].quarantinedAt = nil }
       table[standing.row].records[index].isQuarantined = false
     }
   }
