@@ -16,7 +16,54 @@ package struct SlotList: Hashable, Sendable {
   /// Whether a list was lost: of a slot that is not in it nobody knows whether it was in that one.
   package var wasRebuilt = false
   /// The slots.
-  var entries: [SlotName: Entry] = [:]
+  var entries = Entries()
+
+  /// The facts by the names of slots, in the order of the names.
+  ///
+  /// Not a dictionary: for each new type of keys the runtime searches every conformance of the program, and every launch reads a
+  /// list.
+  struct Entries: Hashable, Sendable {
+    private var sorted: [Named] = []
+
+    private struct Named: Hashable {
+      let name: SlotName
+      var entry: Entry
+    }
+
+    var count: Int { sorted.count }
+    var isEmpty: Bool { sorted.isEmpty }
+    var all: some Sequence<(name: SlotName, entry: Entry)> { sorted.lazy.map { ($0.name, $0.entry) } }
+
+    subscript(name: SlotName) -> Entry? {
+      get {
+        let index = index(of: name)
+        return isThere(name, index) ? sorted[index].entry : nil
+      }
+      set {
+        let index = index(of: name)
+        switch (newValue, isThere(name, index)) {
+        case (let entry?, true): sorted[index].entry = entry
+        case (let entry?, false): sorted.insert(Named(name: name, entry: entry), at: index)
+        case (nil, true): sorted.remove(at: index)
+        case (nil, false): break
+        }
+      }
+    }
+
+    private func isThere(_ name: SlotName, _ index: Int) -> Bool { index < sorted.count && sorted[index].name == name }
+
+    /// The place of a name, or where it would be.
+    private func index(of name: SlotName) -> Int {
+      var (low, high) = (0, sorted.count)
+      // Names come in their order from a file.
+      if let last = sorted.last, last.name < name { return high }
+      while low < high {
+        let middle = (low + high) / 2
+        if sorted[middle].name < name { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+  }
 
   /// A list of nothing.
   package init() {}
@@ -42,7 +89,7 @@ extension SlotList {
     body.appendInteger(keybagRevision)
     body.append(wasRebuilt ? 1 : 0)
     body.appendInteger(UInt32(entries.count))
-    for (name, entry) in entries.sorted(by: { $0.key < $1.key }) {
+    for (name, entry) in entries.all {
       body += name.bytes
       body += entry.epoch
       body.append(entry.isNew ? 1 : 0)
@@ -67,7 +114,8 @@ extension SlotList {
       let name = SlotName(identity: reader.take(SlotName.byteCount))
       let epoch = Array(reader.take(Ledger.epochByteCount))
       let entry = Entry(epoch: epoch, isNew: reader.integer(UInt8.self) != 0)
-      guard entries.updateValue(entry, forKey: name) == nil else { throw corrupt }
+      guard entries[name] == nil else { throw corrupt }
+      entries[name] = entry
     }
   }
 }

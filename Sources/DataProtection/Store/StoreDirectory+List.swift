@@ -154,7 +154,7 @@ extension StoreDirectory {
     else { return }
     // A slot that is still on the list may need its own: whoever asks for that removes it.
     var needed: Set<String> = []
-    for (slot, entry) in list.entries {
+    for (slot, entry) in list.entries.all {
       guard let name = try? deletedName(slot, epoch: entry.epoch) else { return }
       needed.insert(name)
     }

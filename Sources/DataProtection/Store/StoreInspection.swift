@@ -32,7 +32,7 @@ package struct StoreInspection: Sendable {
     do throws(ProtectionError) {
       switch try store.readList() {
       case .valid(let list):
-        for (name, entry) in list.entries where !entry.isNew && !names.contains(name) {
+        for (name, entry) in list.entries.all where !entry.isNew && !names.contains(name) {
           if try !store.isDeleted(name, entry) { names.insert(name) }
         }
       case .absent:

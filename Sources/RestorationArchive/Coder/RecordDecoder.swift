@@ -67,23 +67,31 @@ package struct RecordDecoder: Sendable {
   }
 
   /// Decodes the entry with a key, found in the same pass; nil when there is none, or a null.
+  ///
+  /// - Parameter unknown: Notes the stored fields that the type does not know.
   package func decodeIfPresent<T: Decodable>(
-    _ type: T.Type, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    _ type: T.Type, forKey key: String, userInfo: [CodingUserInfoKey: any Sendable] = [:],
+    noting unknown: UnknownFields? = nil
   ) throws(ArchiveError) -> T? {
-    try read(type, key, userInfo, nullIsNil: true)
+    try read(type, key, userInfo, nullIsNil: true, noting: unknown)
   }
 
   private func read<T: Decodable>(
-    _ type: T.Type, _ key: String, _ userInfo: [CodingUserInfoKey: any Sendable], nullIsNil: Bool
+    _ type: T.Type, _ key: String, _ userInfo: [CodingUserInfoKey: any Sendable], nullIsNil: Bool,
+    noting unknown: UnknownFields? = nil
   ) throws(ArchiveError) -> T? {
+    // Not the result of the closures: each would be generic over it, and ask the runtime for its type.
+    var value: T?
     do {
-      return try withEntries(userInfo: userInfo) { frame -> T? in
+      try withEntries(userInfo: userInfo) { frame in
         var cursor = frame.cursor(at: 0)
-        guard let tag = try frame.enter(key, &cursor), !nullIsNil || tag != ValueTag.null else { return nil }
+        guard let tag = try frame.enter(key, &cursor), !nullIsNil || tag != ValueTag.null else { return }
         frame.pointee.current.set(.text(key))
-        return try frame.read(type, tag, &cursor)
+        if let unknown { frame.pointee.state.pointee.unknownFields = (unknown, frame.pointee.depth + 1) }
+        value = try frame.read(type, tag, &cursor)
       }
     } catch { throw Self.archiveError(error) }
+    return value
   }
 
   /// The error of decoding a value, as an error of this module.

@@ -10,6 +10,8 @@ internal import RestorationArchive
   let firstNewKey: CaptureBatch.Key
   /// The capture, handed over at the end.
   var batch = CaptureBatch()
+  /// The trees of other windows.
+  var others: [LiveTree] = []
   /// The classes whose instances were met.
   var openClasses: [LiveClass] = []
   /// Nodes that may have left the hierarchy.

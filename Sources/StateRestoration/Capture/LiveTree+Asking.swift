@@ -97,7 +97,18 @@ extension LiveTree {
       return true
     }
     // Another object may have been given the address of one that has died.
-    return node.shape == captured.shapeHash && node.children.allSatisfy { $0.object != nil }
+    return listsTheSame(node, captured.shape) && node.shape == captured.shapeHash(withChildren: node.listed == nil)
+      && node.children.allSatisfy { $0.object != nil }
+  }
+
+  /// Whether an object lists the children that it listed when it was captured last, where their nodes tell.
+  private func listsTheSame(_ node: LiveNode, _ shape: CapturedShape) -> Bool {
+    guard let listed = node.listed else { return true }
+    return shape.views.isEmpty && listed.count == shape.children.count
+      && zip(listed, shape.children).allSatisfy { child, object in
+        child.objectIdentity == ObjectIdentifier(object) && child.object != nil
+          && child.identifier == object.restoration.identifier
+      }
   }
 
   private func add(_ application: ApplicationState, to asked: inout AskedValues) {
@@ -113,20 +124,24 @@ extension LiveTree {
 
 extension CapturedState {
   /// What the object says of its place and of the objects that it refers to, in short.
-  @MainActor var shapeHash: Int {
+  ///
+  /// - Parameter withChildren: Whether of its children and views as well.
+  @MainActor func shapeHash(withChildren: Bool) -> Int {
     var hasher = Hasher()
     hasher.combine(shape.identifier)
     hasher.combine(shape.classTag)
     hasher.combine(shape.model)
     hasher.combine(shape.priority)
-    for child in shape.children {
-      hasher.combine(ObjectIdentifier(child))
-      hasher.combine(child.restoration.identifier)
-    }
-    hasher.combine(shape.children.count)
-    for view in shape.views {
-      hasher.combine(ObjectIdentifier(view))
-      hasher.combine(view.restoration.identifier)
+    if withChildren {
+      for child in shape.children {
+        hasher.combine(ObjectIdentifier(child))
+        hasher.combine(child.restoration.identifier)
+      }
+      hasher.combine(shape.children.count)
+      for view in shape.views {
+        hasher.combine(ObjectIdentifier(view))
+        hasher.combine(view.restoration.identifier)
+      }
     }
     hasher.combine(shape.roles)
     for reference in references {

@@ -120,7 +120,7 @@ extension LiveTree {
     nodes.append(node)
     byObject[node.objectIdentity] = node
     pending.append(node)
-    if node.kind != .shared, let object = node.object, isElsewhere(object) {
+    if node.kind != .shared, !walk.others.isEmpty, let object = node.object, isElsewhere(object) {
       oneTimeFindings.noteElsewhere(object, at: node.path)
     }
     walk.hasMoved = true

@@ -106,18 +106,22 @@ extension LiveTree {
     _ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject, wasRead: Bool
   ) {
     node.hasItsName = captured.shape.identifier == node.identifier
-    if node.isPolled { node.shape = captured.shapeHash }
     if !node.hasItsName, node.kind != .shared, !node.isDuplicate, relink(node) { return }
     // Before new children are met: they come below what the object is now.
     if !node.isDuplicate, isAnother(captured, node, object, wasRead: wasRead) { return comeAnew(node, object) }
     if node.kind == .controller {
-      readChildren(of: node, captured.shape)
+      let listed = readChildren(of: node, captured.shape)
+      node.listed = node.isPolled ? listed : nil
       giveRoles(captured.shape.roles, toChildrenOf: node)
     }
     if node.subject.isList, let list = object as? ListController, list.hasLostAssociation {
       oneTimeFindings.noteLostAssociation(of: list, at: node.path)
     }
     if !node.isDuplicate { record(captured, of: node, object) }
+    if node.isPolled {
+      let isPlain = node.isPlain && captured.references.isEmpty
+      node.shape = isPlain ? nil : captured.shapeHash(withChildren: node.listed == nil)
+    }
   }
 
   /// The identifier has changed: the parent is read first, as it knows what that means for the siblings.
@@ -135,10 +139,13 @@ extension LiveTree {
     return true
   }
 
-  private func readChildren(of node: LiveNode, _ captured: CapturedShape) {
-    if captured.children.isEmpty, captured.views.isEmpty, node.children.isEmpty { return }
+  /// Brings a node's children up to date.
+  ///
+  /// - Returns: The nodes of all children, in the order of the object's list; nil where some have none, or views come behind them.
+  private func readChildren(of node: LiveNode, _ captured: CapturedShape) -> [LiveNode]? {
+    if captured.children.isEmpty, captured.views.isEmpty, node.children.isEmpty { return [] }
     let former = node.children
-    if captured.views.isEmpty, areUnchanged(former, captured.children, below: node) { return }
+    if captured.views.isEmpty, areUnchanged(former, captured.children, below: node) { return former }
     var live = link(
       captured.children.map { ($0, $0.restoration.identifier) }, as: .controller, to: node, former: former)
     if !captured.views.isEmpty {
@@ -146,16 +153,17 @@ extension LiveTree {
         captured.views.map { ($0, $0.restoration.identifier) }, as: .view, to: node, former: former, taken: live)
     }
     // A child that is excluded or in the shadow of another is not observed, so its parent has to be asked again.
-    if live.count != captured.children.count + captured.views.count || live.contains(where: \.isDuplicate) {
-      poll(node)
-    }
+    let isWhole = live.count == captured.children.count + captured.views.count && !live.contains(where: \.isDuplicate)
+    if !isWhole { poll(node) }
+    let listed = isWhole && captured.views.isEmpty ? live : nil
     let isSame = live.count == former.count && zip(live, former).allSatisfy { $0 === $1 }
-    guard !isSame else { return }
+    guard !isSame else { return listed }
     node.children = live
     walk.batch.orders.append(.init(parent: node.key, children: live.map(\.key)))
-    guard !former.isEmpty else { return }
+    guard !former.isEmpty else { return listed }
     let staying = Set(live.map(\.key))
     walk.orphans += former.filter { !staying.contains($0.key) }
+    return listed
   }
 
   /// Whether the children are those of the last capture, in their places and under their identifiers.
@@ -188,7 +196,7 @@ extension LiveTree {
 
   func record(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject) {
     let facts =
-      node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object, at: node.path)
+      node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object, at: node)
     precondition(
       facts.version == captured.version,
       "\(node.path): a \(subjectName(node)) names version \(captured.version), and another one version \(facts.version); "
@@ -197,7 +205,7 @@ extension LiveTree {
       captured.shape.model != nil || captured.shape.priority != .normal || !captured.shape.children.isEmpty
       || !captured.shape.views.isEmpty || captured.shape.classTag != node.subject.fastPath?.classTag
     var record = CaptureBatch.Record(
-      key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority, flags: [],
+      key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority,
       entries: captured.entries, model: captured.shape.model, role: node.role)
     switch node.kind {
     case .controller: if node.isByHand { record.flags.insert(.byHand) }
@@ -252,7 +260,7 @@ extension LiveTree {
 
   /// Finds out what instances of a class with one tag have in common, and begins their kind in the batch.
   private func describe(
-    _ captured: CapturedState, _ subject: LiveClass, _ object: any RestorableObject, at path: RestorationPath
+    _ captured: CapturedState, _ subject: LiveClass, _ object: any RestorableObject, at node: LiveNode
   ) -> LiveClass.Tag {
     let tag = captured.shape.classTag
     var kind = CaptureBatch.Kind(
@@ -264,7 +272,7 @@ extension LiveTree {
     if let tag {
       switch registry.flaw(of: tag, on: object) {
       case .belongs(_, let registered, let found)?: mistaken = (registered, found)
-      case .unregistered?: walk.batch.findings.append(.unregisteredClass(path: path, tag: tag))
+      case .unregistered?: walk.batch.findings.append(.unregisteredClass(path: node.path, tag: tag))
       case nil: break
       }
     }

@@ -78,15 +78,18 @@ internal import RestorationArchive
   /// All trees, so that an object can say that it changed without knowing its coordinators.
   private static var trees: [WeakTree] = []
 
+  /// The trees of other windows.
+  private var othersOfProgram: [LiveTree] {
+    guard Self.trees.count > 1, let session = access?.coordinator?.session else { return [] }
+    return Self.trees.compactMap(\.tree).filter { other in
+      guard other !== self, let coordinator = other.access?.coordinator else { return false }
+      return coordinator.standing != .discarded && coordinator.session != session
+    }
+  }
+
   /// Whether an object is in the hierarchy of another window as well.
   func isElsewhere(_ object: any RestorableObject) -> Bool {
-    guard Self.trees.count > 1, let session = access?.coordinator?.session else { return false }
-    return Self.trees.contains { entry in
-      guard let other = entry.tree, other !== self, let node = other.node(of: object), node.kind != .shared,
-        let coordinator = other.access?.coordinator, coordinator.standing != .discarded
-      else { return false }
-      return coordinator.session != session
-    }
+    walk.others.contains { other in other.node(of: object).map { $0.kind != .shared } ?? false }
   }
 
   /// Notes that an object has changed, wherever it is preserved.
@@ -120,6 +123,8 @@ internal import RestorationArchive
     let givenCount = given.count
     walk = CaptureWalk(context: context, number: walk.number + 1, firstNewKey: nodes.count)
     walk.batch.isMeeting = isMeeting
+    walk.others = othersOfProgram
+    defer { walk.others = [] }
     if isMeeting { makeRoom(for: givenCount) }
     sendClasses()
     collect(scope)
@@ -323,7 +328,7 @@ internal import RestorationArchive
     if let known = classes[type] { return known }
     let subject = LiveClass(object, ClassPlan.plan(for: Swift.type(of: object)))
     classes[type] = subject
-    if subject.plan.isOfProgram { oneTimeFindings.noteFirst(object) }
+    oneTimeFindings.noteFirst(object)
     return subject
   }
 

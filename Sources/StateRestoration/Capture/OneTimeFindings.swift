@@ -47,7 +47,7 @@
   ) -> [PreservationFinding] {
     defer { (unnamed, lost, first) = ([], [], []) }
     var findings = unnamed.filter { !isPreserved($0.type) }.map(\.finding) + lost
-    for object in first.compactMap(\.object) {
+    for object in first.compactMap(\.object) where ClassPlan.plan(for: type(of: object)).isOfProgram {
       guard let own = path(object) else { continue }
       for held in HeldObjects(of: object).held where path(held.object) == nil {
         let (owner, other) = ("\(type(of: object))", "\(type(of: held.object))")

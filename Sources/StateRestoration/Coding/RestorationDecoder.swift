@@ -19,7 +19,7 @@ internal import FoundationShim
   /// The other keys that were read; the rest is reported as unread.
   private var otherReadKeys: Set<String> = []
 
-  /// Whether to look for stored fields of values that their types do not know, which takes decoding the values once more.
+  /// Whether to look for stored fields of values that their types do not know.
   var namesUnknownFields = false
   /// The fields that were found.
   private var unknownFields: [String] = []
@@ -142,24 +142,29 @@ internal import FoundationShim
   }
 
   /// Reads any key, the framework's own included.
-  func read<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(RestorationError) -> Value? {
-    let state = RecordedValue(source: .record(record, key: key), path: path)
-    // A key that is not there was not read.
-    let value: Value?
-    do throws(RestorationError) {
-      value = try state.decodeIfPresent(type)
+  func read<Value: Decodable>(
+    _ type: Value.Type, forKey key: String, noting unknown: UnknownFields? = nil
+  ) throws(RestorationError) -> Value? {
+    do throws(ArchiveError) {
+      if let value = try record.decodeIfPresent(type, forKey: key, noting: unknown) {
+        noteReading(key)
+        return value
+      }
     } catch {
       noteReading(key)
-      throw error
+      throw RecordedValue.unreadable(as: type, path, key, error)
     }
-    if value != nil || record.contains(key) { noteReading(key) }
-    return value
+    // A key that is not there was not read.
+    guard record.contains(key) else { return nil }
+    noteReading(key)
+    return RecordedValue.stored(nilAs: type)
   }
 
-  /// Looks for the fields of a stored value that its type does not know.
-  func noteUnknownFields<Value: Decodable>(of type: Value.Type, forKey key: String) {
-    let fields = FieldProbe.unknownFields(of: type, in: record, forKey: key)
-    unknownFields += key == ReservedKey.state ? fields : fields.map { "\(key).\($0)" }
+  /// Reads any key, and notes the fields of the stored value that its type does not know.
+  func readNotingFields<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(RestorationError) -> Value? {
+    let unknown = UnknownFields()
+    defer { unknownFields += key == ReservedKey.state ? unknown.names : unknown.names.map { "\(key).\($0)" } }
+    return try read(type, forKey: key, noting: unknown)
   }
 
   private func noteReading(_ key: String) {

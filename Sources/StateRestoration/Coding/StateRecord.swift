@@ -11,6 +11,20 @@ package protocol StateRecord: Sendable {
 
   /// Decodes the value of a key; nil only if there is none.
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T?
+
+  /// Does as ``decodeIfPresent(_:forKey:)``, and notes the stored fields that the type does not know.
+  func decodeIfPresent<T: Decodable>(
+    _ type: T.Type, forKey key: String, noting unknown: UnknownFields?
+  ) throws(ArchiveError) -> T?
+}
+
+extension StateRecord {
+  /// Decodes the value of a key, and notes nothing.
+  package func decodeIfPresent<T: Decodable>(
+    _ type: T.Type, forKey key: String, noting unknown: UnknownFields?
+  ) throws(ArchiveError) -> T? {
+    try decodeIfPresent(type, forKey: key)
+  }
 }
 
 /// A record with nothing in it, such as that of an object which was never preserved.

@@ -64,7 +64,17 @@ public struct RestorationConfiguration: Sendable {
     didSet { bootClock = nil }
   }
   /// The clock of the machine, which nobody sets, for ages within one start of it; nil for none.
-  package var bootClock: (any BootClock)? = SystemBootClock.shared
+  package var bootClock: (any BootClock)? = SystemBootClock.shared {
+    didSet { boot = Self.name(ofStart: bootClock) }
+  }
+  /// The start of the machine as archives name it, empty for none: put into words once, as every capture asks for it.
+  private(set) var boot = Self.name(ofStart: SystemBootClock.shared)
+
+  private static func name(ofStart clock: (any BootClock)?) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    let identifier = clock?.bootIdentifier ?? []
+    return String(decoding: identifier.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
 
   /// Creates a configuration with the usual limits.
   public init(

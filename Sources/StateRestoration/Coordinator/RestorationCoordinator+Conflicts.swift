@@ -65,7 +65,7 @@ extension RestorationCoordinator {
       var states: [Object.RestorableState] = []
       let version = ClassPlan.plan(for: type(of: object)).version(of: object)
       for coder in coders {
-        if let state = try? ValueFacet<Object>().decoded(coder, version, for: object) {
+        if let state = try? ValueFacet<Object, Object.RestorableState>().decoded(coder, version, for: object) {
           states.append(state)
         } else {
           isWhole = false
@@ -100,6 +100,6 @@ extension RestoreTurn {
   }
 
   private func row(of object: any RestorableObject) -> Int? {
-    plan.nodes.indices.first { progress[$0].object === object }
+    plan.nodes.indices.first { self.object(at: $0) === object }
   }
 }

@@ -152,7 +152,7 @@ extension RestorationCoordinator {
     }
     // Mostly nothing has moved.
     if let index = turn.index(at: path), let above = turn.plan.nodes[index].parent,
-      let parent = turn.progress[above].controller, parent.restoration.identifier == turn.plan.paths[above].last,
+      let parent = turn.controller(at: above), parent.restoration.identifier == turn.plan.paths[above].last,
       let name = path.last, (tree.node(of: parent)?.path ?? turn.plan.paths[above]) == path.parent
     {
       return storedPlace(of: [name], below: parent)

@@ -188,15 +188,10 @@ extension RestorationConfiguration {
       applicationVersion: applicationVersion, schemaVersion: schemaVersion, systemVersion: systemVersion,
       timeSaved: now(), interfaceIdiom: interfaceIdiom, versionTag: interfaceVersion)
     if let bootClock {
-      context.boot = String(decoding: bootClock.bootIdentifier.flatMap(Self.hexDigits), as: UTF8.self)
+      context.boot = boot
       context.bootSeconds = UInt32(clamping: bootClock.elapsed.components.seconds)
     }
     return context
-  }
-
-  private static func hexDigits(_ byte: UInt8) -> [UInt8] {
-    let digits = Array("0123456789abcdef".utf8)
-    return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
   }
 
   /// The limits of its archives.

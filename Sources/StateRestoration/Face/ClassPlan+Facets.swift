@@ -151,20 +151,23 @@ struct ContainerFacet<T: RestorationContainer>: RolesFacet {
   ) -> [RestorationIdentifier: RestorationRole] {
     let container = downcast(object, to: T.self)
     var roles: [RestorationIdentifier: RestorationRole] = [:]
-    var seen: Set<RestorationIdentifier> = []
-    for child in children {
+    // Mostly nobody has a role.
+    var siblings: Set<RestorationIdentifier>?
+    for (position, child) in children.enumerated() {
       // In this order: to find the role of one without a name a stack looks through all below it.
+      guard let identifier = child.restoration.identifier else { continue }
+      let role = container.restorationRole(of: child)
+      if role != nil, siblings == nil { siblings = Set(children[..<position].compactMap(\.restoration.identifier)) }
       // A sibling that is called the same has no say.
-      guard let identifier = child.restoration.identifier, seen.insert(identifier).inserted,
-        let role = container.restorationRole(of: child)
-      else { continue }
+      guard siblings?.insert(identifier).inserted == true else { continue }
       roles[identifier] = role
     }
     return roles
   }
 }
 
-struct ValueFacet<T: StatefulObject>: StateFacet {
+/// The value's type is a parameter of its own: asking the class for it takes the runtime a while at each use.
+struct ValueFacet<T: StatefulObject, Value>: StateFacet where T.RestorableState == Value {
   func makeColumn() -> any StateColumn { ValueColumn<T>() }
 
   func capture(_ object: any RestorableObject, in column: any StateColumn) -> Int {
@@ -195,18 +198,18 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
 
   func decoded(
     _ coder: RestorationDecoder, _ version: StateVersion, for object: any RestorableObject
-  ) throws(RestorationError) -> T.RestorableState? {
+  ) throws(RestorationError) -> Value? {
     let stored = coder.storedVersion ?? version
     if stored == version {
       return try coder.read(
-        T.RestorableState.self, forKey: ReservedKey.state, at: downcast(object, to: T.self).restorableState)
+        Value.self, forKey: ReservedKey.state, at: downcast(object, to: T.self).restorableState)
     }
     return coder.hasState ? try migrated(from: stored, to: version, coder: coder) : nil
   }
 
   private func migrated(
     from stored: StateVersion, to version: StateVersion, coder: RestorationDecoder
-  ) throws(RestorationError) -> T.RestorableState {
+  ) throws(RestorationError) -> Value {
     do {
       if let state = try migrations.migrate(from: stored, coder.recordedState) { return state }
     } catch let error as RestorationError {
@@ -217,15 +220,15 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
         path: coder.path, cause: error)
     }
     throw RestorationError(
-      .noMigration, "The state has version \(stored), and no migration of \(T.RestorableState.self) begins there.",
+      .noMigration, "The state has version \(stored), and no migration of \(Value.self) begins there.",
       path: coder.path)
   }
 
-  var version: StateVersion? { (T.RestorableState.self as? any VersionedState.Type)?.stateVersion }
+  var version: StateVersion? { (Value.self as? any VersionedState.Type)?.stateVersion }
 
   var flaw: String? { version.flatMap { migrations.flaw(endingIn: $0) } }
 
-  private var migrations: StateMigrations<T.RestorableState> { StateHistory.migrations(of: T.RestorableState.self) }
+  private var migrations: StateMigrations<Value> { StateHistory.migrations(of: Value.self) }
 }
 
 struct HookFacet<T: CodingObject>: CodingFacet {

@@ -151,7 +151,9 @@ import Observation
 
   private static func viewShape<T: RestorableView>(_ type: T.Type) -> any ShapeFacet { ViewShape<T>() }
 
-  private static func stateFacet<T: StatefulObject>(_ type: T.Type) -> any StateFacet { ValueFacet<T>() }
+  private static func stateFacet<T: StatefulObject>(_ type: T.Type) -> any StateFacet {
+    ValueFacet<T, T.RestorableState>()
+  }
 
   private static func codingFacet<T: CodingObject>(_ type: T.Type) -> any CodingFacet { HookFacet<T>() }
 }

@@ -23,7 +23,7 @@ extension MergingController {
     var (states, joined, failures): ([RestorableState], [Int], [RestorationError]) = ([], [], [])
     for (position, coder) in coders.enumerated() {
       do throws(RestorationError) {
-        guard let state = try ValueFacet<Self>().decoded(coder, version, for: self) else { continue }
+        guard let state = try ValueFacet<Self, RestorableState>().decoded(coder, version, for: self) else { continue }
         states.append(state)
         joined.append(position)
       } catch {

@@ -266,10 +266,11 @@ extension RestorationRegistry {
     var accepted = known ?? registeredClasses(type)
     if known == nil {
       accepted.insert(ClassPlan.plan(for: type).typeName)
-      var mirror = Mirror(reflecting: object).superclassMirror
-      while let level = mirror {
-        accepted.insert(ClassPlan.name(of: level.subjectType))
-        mirror = level.superclassMirror
+      // Not by a mirror: the first one of a process takes as long as reading a file.
+      var superclass: AnyClass? = _getSuperclass(type)
+      while let level = superclass {
+        accepted.insert(ClassPlan.name(of: level))
+        superclass = _getSuperclass(level)
       }
       for (former, name) in renamed where accepted.contains(name) { accepted.insert(former) }
       acceptedByType[ObjectIdentifier(type)] = accepted

@@ -39,7 +39,7 @@ package protocol StateColumn: AnyObject, Sendable {
     let row = count
     // There is room for one at least, and nothing was put there before.
     if let place = unsafe next {
-      unsafe place.initializeMemory(as: Owner.RestorableState.self, to: value)
+      unsafe place.initializeMemory(as: Owner.RestorableState.self, to: consume value)
       unsafe next = place + MemoryLayout<Owner.RestorableState>.stride
     }
     room -= 1

@@ -217,14 +217,17 @@ extension Table {
     var facts = attributes
     facts.save = save
     let isNew = holding.record == nil
+    var flagsIfSame: RestorationArchive.NodeFlags = []
     let record: NodeID
     if let own = holding.record {
       record = own
       if isFirst(own) {
         // Unedited as long as the values are the first ones.
-        let isSame =
-          if let compared { compared == holding.firstValues } else { try writer.hasRecord(of: own, entries: entries) }
-        if isSame { facts.flags.insert(.first) }
+        if compared == nil {
+          flagsIfSame = .first
+        } else if compared == holding.firstValues {
+          facts.flags.insert(.first)
+        }
       }
     } else {
       // It came by itself, and nobody knows whether the user wants that or what is stored.
@@ -249,7 +252,7 @@ extension Table {
       facts.flags.insert(.record)
     }
     do throws(ArchiveError) {
-      let isWritten = try writer.setRecord(of: record, entries: entries, attributes: facts)
+      let isWritten = try writer.setRecord(of: record, entries: entries, attributes: facts, flagsIfSame: flagsIfSame)
       // What was joined goes also where the joined values are those of one of the records.
       guard isWritten || isNew || !holding.joined.isEmpty else { return }
       if !foundValues.isEmpty { foundValues[key] = nil }

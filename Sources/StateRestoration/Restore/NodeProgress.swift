@@ -1,35 +1,27 @@
 internal import RestorationArchive
 
-/// What one restoration knows of a node of its plan: its object, and what became of it.
+/// What one restoration knows of a node of its plan: what became of it.
+///
+/// There may be very many, and each is looked at very often: what only some have lies in a box.
 struct NodeProgress {
-  /// An object with its conformance, so that nobody has to ask the runtime again.
-  enum Holding {
-    case nothing
-    case controller(any RestorableController)
-    case other(any RestorableObject)
-    /// Somebody else owns it, or it has died.
-    case living(WeakObject)
-  }
-
-  /// The object: held while a turn lasts, by the hierarchy afterwards.
-  var holding = Holding.nothing
   /// Whether the object was there before.
   var existed = false
-  /// What became of the node: without payloads, as it is asked for very often.
+  /// What became of the node.
   enum Outcome {
     case undecided, restored, notRestored
   }
 
   private(set) var outcome = Outcome.undecided
+  /// The version that its object has named, where it was asked for.
+  var version: StateVersion?
   private var origin = NodeReport.Origin.existing
-  /// What only some nodes have: a node is copied at each look, and each list would be counted.
-  private var rare: Rare?
   /// Whether its object has other values than the record: they were migrated, or were not read whole.
   var isChanged = false
-  /// What its object was given of the row's records.
-  var gift = Gift.nothing
   /// Whether its state was given, or is gone: nobody is given it in this run.
   var isSpent = false
+  /// Whether its object was given the record in the row's own node, and there is no other one.
+  private var hasOwnRecord = false
+  private var rare: Box?
 
   /// What an object was given.
   enum Gift {
@@ -38,65 +30,62 @@ struct NodeProgress {
     /// The record in the row's own node, and there is no other one.
     case own
     /// These.
-    indirect case records(CaptureBatch.Gift)
+    case records(CaptureBatch.Gift)
   }
 
-  private final class Rare {
-    let reason: NotRestoredReason?
-    let remarks: [RestorationRemark]
-    let candidates: [RestorePlan.RecordPlace]?
+  /// What only some nodes have.
+  private struct Rare {
+    var reason: NotRestoredReason?
+    var remarks: [RestorationRemark] = []
+    var candidates: [RestorePlan.RecordPlace]?
+    var gift: CaptureBatch.Gift?
 
-    init(_ reason: NotRestoredReason?, _ remarks: [RestorationRemark], _ candidates: [RestorePlan.RecordPlace]?) {
-      (self.reason, self.remarks, self.candidates) = (reason, remarks, candidates)
+    var isEmpty: Bool { reason == nil && remarks.isEmpty && candidates == nil && gift == nil }
+  }
+
+  private final class Box {
+    let content: Rare
+    init(_ content: Rare) { self.content = content }
+  }
+
+  private var content: Rare {
+    get { rare?.content ?? Rare() }
+    set { rare = newValue.isEmpty ? nil : Box(newValue) }
+  }
+
+  /// What its object was given of the row's records.
+  var gift: Gift {
+    get {
+      if hasOwnRecord { return .own }
+      return rare?.content.gift.map { .records($0) } ?? .nothing
+    }
+    set {
+      hasOwnRecord = false
+      switch newValue {
+      case .records(let gift): content.gift = gift
+      case .own: hasOwnRecord = true
+      case .nothing: break
+      }
+      if case .records = newValue { return }
+      if rare?.content.gift != nil { content.gift = nil }
     }
   }
 
   /// Why it did not come back; nil when it did, or nothing was decided.
   private(set) var reason: NotRestoredReason? {
-    @inline(__always) get { rare?.reason }
-    set { note(newValue, remarks, candidates) }
+    @inline(__always) get { rare?.content.reason }
+    set { content.reason = newValue }
   }
 
   var remarks: [RestorationRemark] {
-    @inline(__always) get { rare?.remarks ?? [] }
-    set { note(reason, newValue, candidates) }
+    @inline(__always) get { rare?.content.remarks ?? [] }
+    set { content.remarks = newValue }
   }
 
   /// The records that its object may be given, the newest first; nil for that in the row's own node alone.
   var candidates: [RestorePlan.RecordPlace]? {
-    @inline(__always) get { rare?.candidates }
-    set { note(reason, remarks, newValue) }
-  }
-
-  private mutating func note(
-    _ reason: NotRestoredReason?, _ remarks: [RestorationRemark], _ candidates: [RestorePlan.RecordPlace]?
-  ) {
-    let isAny = reason != nil || !remarks.isEmpty || candidates != nil
-    rare = isAny ? Rare(reason, remarks, candidates) : nil
-  }
-
-  @inline(__always) var object: (any RestorableObject)? {
-    switch holding {
-    case .controller(let controller): controller
-    case .other(let object): object
-    case .living(let living): living.object
-    case .nothing: nil
-    }
-  }
-
-  /// Whether it has an object: told without counting a reference, as it is asked for very often.
-  @inline(__always) var hasObject: Bool {
-    switch holding {
-    case .controller, .other: true
-    case .living(let living): living.object != nil
-    case .nothing: false
-    }
-  }
-
-  /// The object when it is a controller.
-  @inline(__always) var controller: (any RestorableController)? {
-    if case .controller(let controller) = holding { return controller }
-    return object as? any RestorableController
+    @inline(__always) get { rare?.content.candidates }
+    set { content.candidates = newValue }
   }
 
   /// Whether its object exists and, as far as is known, takes its state.
@@ -122,22 +111,72 @@ struct NodeProgress {
 
   /// It got no object.
   mutating func fail(_ reason: NotRestoredReason) {
-    holding = .nothing
     forgetResult()
     reject(reason)
-  }
-
-  /// Lets go of its object, so that it dies if nobody installed it.
-  mutating func letGo() {
-    if case .nothing = holding { return }
-    holding = .living(WeakObject(object: object))
   }
 
   /// Forgets what became of it, its object's state and remarks included.
   mutating func forgetResult() {
     guard outcome != .undecided else { return }
     outcome = .undecided
-    if rare != nil { note(nil, [], candidates) }
+    if let rare { content = Rare(candidates: rare.content.candidates, gift: rare.content.gift) }
+  }
+}
+
+/// The object of a node, with its conformance, so that nobody has to ask the runtime again.
+enum NodeObject {
+  case none
+  case controller(any RestorableController)
+  case other(any RestorableObject)
+  /// Somebody else owns it, or it has died.
+  case living(WeakObject)
+
+  @inline(__always) var object: (any RestorableObject)? {
+    switch self {
+    case .controller(let controller): controller
+    case .other(let object): object
+    case .living(let living): living.object
+    case .none: nil
+    }
+  }
+
+  /// The object when it is a controller.
+  @inline(__always) var controller: (any RestorableController)? {
+    if case .controller(let controller) = self { return controller }
+    return object as? any RestorableController
+  }
+}
+
+/// The objects of all nodes: held while a turn lasts, by the hierarchy afterwards.
+struct NodeObjects {
+  private var objects: [NodeObject]
+  /// Whether nodes have objects that the turn holds: told without counting a reference, as it is asked for very often.
+  private var areHeld: [Bool]
+
+  /// Begins without any.
+  init(count: Int) {
+    objects = Array(repeating: .none, count: count)
+    areHeld = Array(repeating: false, count: count)
+  }
+
+  subscript(index: Int) -> NodeObject {
+    get { objects[index] }
+    set {
+      objects[index] = newValue
+      switch newValue {
+      case .controller, .other: areHeld[index] = true
+      case .living, .none: areHeld[index] = false
+      }
+    }
+  }
+
+  /// Whether a node has an object.
+  func exists(at index: Int) -> Bool { areHeld[index] || objects[index].object != nil }
+
+  /// Lets go of a node's object, so that it dies if nobody has installed it.
+  mutating func letGo(_ index: Int) {
+    guard areHeld[index] else { return }
+    self[index] = .living(WeakObject(object: objects[index].object))
   }
 }
 

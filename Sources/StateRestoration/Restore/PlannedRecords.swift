@@ -1,28 +1,34 @@
 internal import RestorationArchive
+internal import Synchronization
 
-/// The states of a plan's nodes, shared by the records that are read from it.
+/// The states of a plan's records, shared by those who read them.
+///
+/// They are all that a plan can let go of: nothing else in it changes.
 final class PlannedRecords: Sendable {
-  private let decoders: [RecordDecoder?]
+  private let decoders: Mutex<[RecordDecoder?]>
   private let paths: [RestorationPath]
 
-  /// The states of some nodes alone, in memory of their own; the others are as if they had none.
-  func reduced(to isNeeded: (Int) -> Bool) -> PlannedRecords {
-    guard !decoders.isEmpty else { return self }
-    let needed = decoders.indices.map { isNeeded($0) ? decoders[$0]?.compacted() : nil }
-    return PlannedRecords(needed.contains { $0 != nil } ? needed : [], paths: paths)
+  /// Keeps the states of some records alone, in memory of their own; the others are as if they had none.
+  func reduce(to isNeeded: (Int) -> Bool) {
+    decoders.withLock { decoders in
+      for index in decoders.indices { decoders[index] = isNeeded(index) ? decoders[index]?.compacted() : nil }
+      if !decoders.contains(where: { $0 != nil }) { decoders = [] }
+    }
   }
 
   /// The bytes of the states.
-  var byteCount: Int { decoders.reduce(0) { $0 + ($1?.byteCount ?? 0) } }
+  var byteCount: Int { decoders.withLock { $0.reduce(0) { $0 + ($1?.byteCount ?? 0) } } }
 
-  private func decoder(at index: Int) -> RecordDecoder? { index < decoders.count ? decoders[index] : nil }
+  private func decoder(at index: Int) -> RecordDecoder? {
+    decoders.withLock { index < $0.count ? $0[index] : nil }
+  }
 
   init(_ decoders: [RecordDecoder?], paths: [RestorationPath]) {
-    self.decoders = decoders
+    self.decoders = Mutex(decoders)
     self.paths = paths
   }
 
-  /// The state of one node, which takes two words, whatever it holds.
+  /// The state of one record, which takes two words, whatever it holds.
   struct Record: StateRecord {
     private let all: PlannedRecords
     private let index: Int
@@ -36,11 +42,17 @@ final class PlannedRecords: Sendable {
 
     var keyLimit: Int { all.decoder(at: index)?.entryCount ?? 0 }
 
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T? {
+      try decodeIfPresent(type, forKey: key, noting: nil)
+    }
+
     func contains(_ key: String) -> Bool { all.decoder(at: index)?.contains(key) ?? false }
 
-    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T? {
+    func decodeIfPresent<T: Decodable>(
+      _ type: T.Type, forKey key: String, noting unknown: UnknownFields?
+    ) throws(ArchiveError) -> T? {
       do {
-        return try all.decoder(at: index)?.decodeIfPresent(type, forKey: key)
+        return try all.decoder(at: index)?.decodeIfPresent(type, forKey: key, noting: unknown)
       } catch {
         var located = error
         located.path = all.paths[index]

@@ -4,8 +4,8 @@
   private var childTables: [ChildTable<any RestorableController>?] = []
   /// The views of owners, until their containers get children, which may bring views.
   var viewTables: [Int: ChildTable<any RestorableView>] = [:]
-  /// For parents, the place after the child that was last found to be installed.
-  var nextInstalled: [Int: Int] = [:]
+  /// For parents, the place after the child that was last found to be installed; empty before the first.
+  private var nextInstalled: [Int] = []
   /// The places of the controllers that were met, once one of them was made or looked for.
   var takenPlaces: [ObjectIdentifier: Int] = [:]
   /// Whether the delegate makes controllers, as far as is known.
@@ -28,6 +28,15 @@
   mutating func add(_ table: ChildTable<any RestorableController>, of parent: Int, among count: Int) {
     if childTables.isEmpty { childTables = Array(repeating: nil, count: count) }
     childTables[parent] = table
+  }
+
+  /// For a parent, the place after the child that was last found to be installed; 0 before the first.
+  func nextInstalled(of parent: Int) -> Int { parent < nextInstalled.count ? nextInstalled[parent] : 0 }
+
+  /// Notes the place after the child of a parent that was found to be installed.
+  mutating func setNextInstalled(_ next: Int, of parent: Int, among count: Int) {
+    if nextInstalled.isEmpty { nextInstalled = Array(repeating: 0, count: count) }
+    nextInstalled[parent] = next
   }
 
   /// Forgets them: containers have got children since.

@@ -52,7 +52,8 @@ struct RestorePlan: Sendable {
     var flags: RestorationArchive.NodeFlags
     var save: UInt32
     var byteCount: Int
-    var decoder: RecordDecoder?
+    /// Its place among the states of all further records.
+    var position: Int
     /// Why it could not be read.
     var damage: String?
   }
@@ -68,6 +69,7 @@ struct RestorePlan: Sendable {
   private(set) var paths: [RestorationPath] = []
   private var details: [Int: Details] = [:]
   private var tags: [RestorationClass] = []
+  /// The states of the records in the rows' own nodes, by the rows' indices, and behind them those of further records.
   private var records = PlannedRecords([], paths: [])
   /// The further records of rows that have some, by the rows' indices, in the order of their saves.
   private var further: [Int: [FurtherRecord]] = [:]
@@ -85,21 +87,12 @@ struct RestorePlan: Sendable {
   var isPlain: Bool { others.isEmpty }
 
   /// Lets go of the states of rows that nobody needs any more, and of the archive that they were part of.
-  mutating func releaseRecords(unless isNeeded: (Int) -> Bool) {
-    records = records.reduced { isNeeded($0) || further[$0] != nil }
-    for (row, list) in further {
-      further[row] = list.map { record in
-        var record = record
-        record.decoder = record.decoder?.compacted()
-        return record
-      }
-    }
+  func releaseRecords(unless isNeeded: (Int) -> Bool) {
+    records.reduce { $0 >= nodes.count || isNeeded($0) || further[$0] != nil }
   }
 
   /// The bytes of the states that it holds.
-  var heldByteCount: Int {
-    further.values.joined().reduce(records.byteCount) { $0 + ($1.decoder?.byteCount ?? 0) }
-  }
+  var heldByteCount: Int { records.byteCount }
 
   /// The rows that lead their places, outside of those that don't.
   var leads: [Int] {
@@ -137,7 +130,8 @@ struct RestorePlan: Sendable {
     }
     arrangePlaces(layout.numbered)
     application = nodes.indices.first { nodes[$0].isApplication && nodes[$0].leads }
-    records = PlannedRecords(layout.decoders, paths: paths)
+    records = PlannedRecords(
+      layout.decoders + layout.furtherDecoders, paths: paths + layout.furtherRows.map { [paths] in paths[$0] })
   }
 
   /// Finds the places that have several rows, and which of these leads.
@@ -166,6 +160,9 @@ struct RestorePlan: Sendable {
     let walk: RestorationArchive.Walk
     let nodeCount: Int
     var decoders: [RecordDecoder?] = []
+    /// Those of further records, and the rows that have these.
+    var furtherDecoders: [RecordDecoder?] = []
+    var furtherRows: [Int] = []
     /// The nodes that lists of children have named so far: more than there are is damage, or somebody's doing, and would
     /// be walked for ever.
     var listed = 0
@@ -194,7 +191,7 @@ struct RestorePlan: Sendable {
       }
       index.lastSave = max(index.lastSave, visit.attributes.save)
       if visit.attributes.flags.contains(.record) {
-        if let parent { addRecord(visit, id, to: parent, layout) }
+        if let parent { addRecord(visit, id, to: parent, &layout) }
         continue
       }
       let row = nodes.count
@@ -247,13 +244,16 @@ struct RestorePlan: Sendable {
         tag: visit.tag, hasDetails: hasDetails))
   }
 
-  private mutating func addRecord(_ visit: RestorationArchive.Visit, _ id: NodeID, to row: Int, _ layout: Layout) {
+  private mutating func addRecord(_ visit: RestorationArchive.Visit, _ id: NodeID, to row: Int, _ layout: inout Layout)
+  {
     var damage: String?
     let decoder = decoder(of: visit, layout, &damage)
     further[row, default: []].append(
       FurtherRecord(
         id: id, version: visit.attributes.version, flags: visit.attributes.flags, save: visit.attributes.save,
-        byteCount: visit.byteCount, decoder: decoder, damage: damage))
+        byteCount: visit.byteCount, position: layout.furtherDecoders.count, damage: damage))
+    layout.furtherDecoders.append(decoder)
+    layout.furtherRows.append(row)
     index.furtherRecords[nodes[row].id, default: []].append(id)
   }
 
@@ -378,7 +378,7 @@ extension RestorePlan {
     guard record.further != nil, let further = further(record) else {
       return PlannedRecords.Record(records, at: record.row)
     }
-    return PlannedRecords.Record(PlannedRecords([further.decoder], paths: [paths[record.row]]), at: 0)
+    return PlannedRecords.Record(records, at: nodes.count + further.position)
   }
 
   /// A stored record, for its object's decoder.

@@ -123,7 +123,7 @@ extension RestoreTurn {
     let index = record.row
     noteBeginning(of: index, record)
     let classPlan = classPlan(of: object)
-    let version = classPlan.version(of: object)
+    let version = progress[index].version ?? classPlan.version(of: object)
     let isSeen = classPlan.coding != nil || plan.version(of: record) != version
     let decoder = isSeen ? makeDecoder(of: record, resolve: resolve) : takeUnseenDecoder(of: record)
     defer { if !isSeen { lookups.unseenDecoder = decoder } }
@@ -141,7 +141,7 @@ extension RestoreTurn {
   }
 
   /// The plan of an object's class, mostly that of the object before.
-  private func classPlan(of object: any RestorableObject) -> ClassPlan {
+  func classPlan(of object: any RestorableObject) -> ClassPlan {
     let type = type(of: object)
     if let last = lookups.lastClassPlan, ObjectIdentifier(last.type) == ObjectIdentifier(type) { return last }
     let plan = ClassPlan.plan(for: type)

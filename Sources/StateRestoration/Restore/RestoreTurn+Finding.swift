@@ -10,7 +10,7 @@ extension RestoreTurn {
 
   /// Finds or makes the object of a place, and finds one of the place's rows for it.
   func meet(_ index: Int) {
-    if let parent = plan.nodes[index].parent, !progress[parent].hasObject {
+    if let parent = plan.nodes[index].parent, !hasObject(at: parent) {
       if plan.nodes[index].kind != .view || !progress[parent].isRestored {
         fail(index, .parentNotRestored)
       }
@@ -30,7 +30,7 @@ extension RestoreTurn {
       select(view, ledBy: index, origin: .existing)
     case .controller:
       meetController(index)
-      if progress[index].object == nil, chosen[index] == nil { meetOtherKind(view(at: index), index) }
+      if !hasObject(at: index), chosen[index] == nil { meetOtherKind(view(at: index), index) }
     }
   }
 
@@ -89,6 +89,7 @@ extension RestoreTurn {
   ) {
     guard refusal(of: row, to: object) == nil else { return }
     admit(object, controller, at: row, ledBy: row, origin)
+    progress[row].version = version
     guard progress[row].isRestored, let reason = obstacle(row, version, object) else { return }
     progress[row].candidates = []
     progress[row].reject(reason)
@@ -244,9 +245,9 @@ extension RestoreTurn {
   ) {
     if let controller = controller ?? object as? any RestorableController {
       if let other = takePlace(controller, index, origin) { return fail(index, .objectTaken(by: plan.paths[other])) }
-      progress[index].holding = .controller(controller)
+      hold(.controller(controller), at: index)
     } else {
-      progress[index].holding = .other(object)
+      hold(.other(object), at: index)
     }
     progress[index].restore(origin)
     progress[index].existed = progress[lead].existed
@@ -291,7 +292,7 @@ extension RestoreTurn {
       if !reason.deletesState { progress[lead].forgetResult() }
       progress[lead].existed = true
       select(object, ledBy: lead, origin: .existing)
-      if progress[lead].object == nil, chosen[lead] == nil { fail(lead, reason) }
+      if !hasObject(at: lead), chosen[lead] == nil { fail(lead, reason) }
       return
     }
     prepareGift(of: lead)
@@ -337,7 +338,7 @@ extension RestoreTurn {
       return (object, .existing)
     }
     if plan.nodes[index].flags.contains(.byHand), let identifier = plan.paths[index].last,
-      let parent = plan.nodes[index].parent.flatMap({ progress[$0].object }),
+      let parent = plan.nodes[index].parent.flatMap({ object(at: $0) }),
       let object = request.edits.kept(identifier, by: parent)
     {
       return (object, .existing)
@@ -359,7 +360,7 @@ extension RestoreTurn {
         if let made = withDecoder(for: index, { make(plan.paths[index], $0) }) { return (made, .blueprint) }
       }
     }
-    if tag == nil, let parent = plan.nodes[index].parent, let scope = progress[parent].object as? RestorationScope,
+    if tag == nil, let parent = plan.nodes[index].parent, let scope = object(at: parent) as? RestorationScope,
       let made = plan.paths[index].last.flatMap({ scope.makeMember($0, of: plan.tag(of: index)) })
     {
       return (made, .existing)
@@ -379,10 +380,9 @@ extension RestoreTurn {
   }
 
   private func existingChild(at index: Int) -> (any RestorableController)? {
-    guard let parent = plan.nodes[index].parent, let container = progress[parent].controller,
-      let identifier = plan.paths[index].last
-    else { return nil }
+    guard let parent = plan.nodes[index].parent, let identifier = plan.paths[index].last else { return nil }
     if let table = lookups.childTable(of: parent) { return table.child(identifier) }
+    guard let container = controller(at: parent) else { return nil }
     noteBeginning(of: parent)
     guard plan.nodes[parent].childCount > 8 else {
       return container.listedChildren.first { $0.restoration.identifier == identifier }
@@ -395,7 +395,7 @@ extension RestoreTurn {
   // MARK: - Views
 
   private func view(at index: Int) -> (any RestorableView)? {
-    guard let parent = plan.nodes[index].parent, let owner = progress[parent].controller else { return nil }
+    guard let parent = plan.nodes[index].parent, let owner = controller(at: parent) else { return nil }
     let table = lookups.viewTables[parent] ?? ChildTable(owner.listedViews) { $0.restoration.identifier }
     lookups.viewTables[parent] = table
     return plan.paths[index].last.flatMap { table.child($0) }
@@ -427,7 +427,7 @@ extension RestoreTurn {
   /// Frees the place of a controller that has left the hierarchy: it may be given another one.
   func freePlace(of object: any RestorableObject) {
     guard let controller = object as? any RestorableController, let index = index(of: controller) else { return }
-    progress[index].holding = .nothing
+    hold(.none, at: index)
     lookups.takenPlaces[ObjectIdentifier(controller)] = nil
   }
 
@@ -435,12 +435,12 @@ extension RestoreTurn {
   func index(of controller: any RestorableController) -> Int? {
     if lookups.takenPlaces.isEmpty {
       for index in plan.nodes.indices {
-        if let object = progress[index].controller { lookups.takenPlaces[ObjectIdentifier(object)] = index }
+        if let object = self.controller(at: index) { lookups.takenPlaces[ObjectIdentifier(object)] = index }
       }
     }
     // One that has died may have left its address to another.
     return lookups.takenPlaces[ObjectIdentifier(controller)].flatMap {
-      progress[$0].controller === controller ? $0 : nil
+      self.controller(at: $0) === controller ? $0 : nil
     }
   }
 }

@@ -16,7 +16,7 @@ extension RestoreTurn {
       let restored = children.map { child in
         let flags = plan.nodes[child].flags
         return RestoredChild(
-          path: plan.paths[child], role: plan.details(of: child).role, controller: progress[child].controller,
+          path: plan.paths[child], role: plan.details(of: child).role, controller: controller(at: child),
           wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.absent),
           isAskedFor: asked.contains(child))
       }
@@ -33,45 +33,44 @@ extension RestoreTurn {
   private func rejectUninstalled(in range: Range<Int>) {
     lookups.forgetChildTables()
     lookups.viewTables = [:]
-    var positions: [Int: [ObjectIdentifier: Int]] = [:]
-    var families: [Int: Family] = [:]
-    // Siblings mostly stand one behind the other: what is known of their parent is at hand.
-    var last = Family(parent: -1, isContainer: false)
-    for index in range where progress[index].hasObject {
+    // Those of the row at hand and of the rows above it, the nearest last: rows come parents first.
+    var families: [Family] = []
+    for index in range where hasObject(at: index) {
       let node = plan.nodes[index]
       guard let parent = node.parent else { continue }
-      guard progress[parent].hasObject else {
+      guard hasObject(at: parent) else {
         fail(index, .parentNotRestored)
         continue
       }
       guard node.kind == .controller, !node.flags.contains(.byHand) else { continue }
-      if last.parent != parent {
-        guard let owner = progress[parent].controller else { continue }
-        if last.parent >= 0 { families[last.parent] = last }
-        last = families[parent] ?? Family(parent: parent, isContainer: owner is any RestorationContainer)
+      if families.last?.parent != parent {
+        while let last = families.last, plan.nodes[last.parent].end <= index { close(families.removeLast()) }
+        if families.last?.parent != parent {
+          guard let owner = controller(at: parent) else { continue }
+          families.append(Family(parent: parent, isContainer: owner is any RestorationContainer))
+        }
       }
-      guard !progress[index].existed || last.isContainer, let made = object(at: index) else { continue }
-      if last.siblings == nil { last.siblings = progress[parent].controller?.listedChildren }
-      let siblings = last.siblings ?? []
+      let last = families.count - 1
+      guard !progress[index].existed || families[last].isContainer, let made = object(at: index) else { continue }
+      let siblings = families[last].siblings ?? controller(at: parent)?.listedChildren ?? []
+      families[last].siblings = siblings
       // Mostly the one after the last that was looked for, also when they come one by one.
-      if last.next < 0 { last.next = lookups.nextInstalled[parent] ?? 0 }
-      if last.next < siblings.count, siblings[last.next] === made {
-        last.next += 1
-        continue
-      }
-      if positions[parent] == nil {
-        positions[parent] = Dictionary(
-          siblings.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
-      }
-      if let position = positions[parent]?[ObjectIdentifier(made)] {
-        last.next = position + 1
+      if families[last].next < 0 { families[last].next = lookups.nextInstalled(of: parent) }
+      let next = families[last].next
+      if next < siblings.count, siblings[next] === made {
+        families[last].next = next + 1
+      } else if let position = families[last].position(of: made) {
+        families[last].next = position + 1
       } else {
         uninstalled.append(.init(object: made))
         fail(index, .notInstalled)
       }
     }
-    if last.parent >= 0 { families[last.parent] = last }
-    for family in families.values where family.next >= 0 { lookups.nextInstalled[family.parent] = family.next }
+    for family in families { close(family) }
+  }
+
+  private func close(_ family: Family) {
+    if family.next >= 0 { lookups.setNextInstalled(family.next, of: family.parent, among: plan.nodes.count) }
   }
 
   /// A controller and its children, while its rows are looked through.
@@ -81,5 +80,18 @@ extension RestoreTurn {
     var siblings: [any RestorableController]?
     /// The place after the child that was found last; -1 while none was looked for.
     var next = -1
+    private var positions: [ObjectIdentifier: Int]?
+
+    init(parent: Int, isContainer: Bool) { (self.parent, self.isContainer) = (parent, isContainer) }
+
+    /// The place of a child that is out of order.
+    mutating func position(of child: any RestorableObject) -> Int? {
+      let known =
+        positions
+        ?? Dictionary(
+          (siblings ?? []).enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+      positions = known
+      return known[ObjectIdentifier(child)]
+    }
   }
 }

@@ -13,7 +13,7 @@ extension RestoreTurn {
 
   /// A child of the row's parent that is of the row's class, and whose name nothing is stored under.
   private func namesake(of index: Int) -> (any RestorableController)? {
-    guard let parent = plan.nodes[index].parent, let owner = progress[parent].controller else { return nil }
+    guard let parent = plan.nodes[index].parent, let owner = controller(at: parent) else { return nil }
     let identity = plan.identity(of: index)
     let stored = Set(
       plan.nodes.indices.lazy.filter { [plan] in plan.nodes[$0].parent == parent }.compactMap { [plan] in
@@ -28,7 +28,7 @@ extension RestoreTurn {
   /// Gives up the rows of classes that the program does not have any more, those included that wait for an object.
   func failRetired() {
     guard request.registry.hasRetired else { return }
-    for index in plan.nodes.indices where progress[index].object == nil && isRetired(index) {
+    for index in plan.nodes.indices where !hasObject(at: index) && isRetired(index) {
       fail(index, .classRetired(plan.tag(of: index) ?? ""))
     }
   }

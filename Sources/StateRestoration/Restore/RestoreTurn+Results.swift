@@ -88,14 +88,14 @@ extension RestoreTurn {
   /// Whether a late object is in the hierarchy where its state was: its parent has its own state, and lists it.
   func isInstalled(_ object: any RestorableObject, at index: Int) -> Bool {
     guard let parent = plan.nodes[index].parent else { return true }
-    guard let owner = progress[parent].controller else { return false }
+    guard let owner = controller(at: parent) else { return false }
     if plan.nodes[index].kind == .view { return owner.listedViews.contains { $0 === object } }
     let children = owner.listedChildren
     // Mostly the one after the last that was looked for, or the one before it.
-    let next = lookups.nextInstalled[parent] ?? 0
+    let next = lookups.nextInstalled(of: parent)
     let beside = [next, next - 2].first { children.indices.contains($0) && children[$0] === object }
     guard let position = beside ?? children.firstIndex(where: { $0 === object }) else { return false }
-    lookups.nextInstalled[parent] = position
+    lookups.setNextInstalled(position, of: parent, among: plan.nodes.count)
     return true
   }
 }

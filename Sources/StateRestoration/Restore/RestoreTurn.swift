@@ -5,13 +5,14 @@ internal import RestorationArchive
 ///
 /// Works on a whole plan, or on the subtree of a late object.
 @MainActor final class RestoreTurn {
-  private(set) var plan: RestorePlan
+  let plan: RestorePlan
   let request: RestoreRequest
 
   // What becomes of the nodes.
 
   /// What is known of the nodes, in the plan's order.
   var progress: [NodeProgress]
+  private var objects: NodeObjects
   /// Stands for the app-level state: one more object, at the empty path.
   private let applicationObject = ApplicationObject()
   /// The rows that were found instead of the leading ones of their places, by these.
@@ -36,6 +37,7 @@ internal import RestorationArchive
     self.plan = plan
     self.request = request
     progress = Array(repeating: NodeProgress(), count: plan.nodes.count)
+    objects = NodeObjects(count: plan.nodes.count)
   }
 
   // MARK: - Nodes
@@ -46,11 +48,20 @@ internal import RestorationArchive
   }
 
   /// The live object of a node; nil while there is none.
-  func object(at index: Int) -> (any RestorableObject)? { progress[index].object }
+  func object(at index: Int) -> (any RestorableObject)? { objects[index].object }
 
-  /// Lets go of the objects after a turn.
+  /// The live object of a node when it is a controller.
+  func controller(at index: Int) -> (any RestorableController)? { objects[index].controller }
+
+  /// Whether a node has a live object.
+  func hasObject(at index: Int) -> Bool { objects.exists(at: index) }
+
+  /// Gives a node its object, or takes it away.
+  func hold(_ object: NodeObject, at index: Int) { objects[index] = object }
+
+  /// Lets go of the objects after a turn, so that those die that nobody has installed.
   func letGo(_ range: Range<Int>? = nil) {
-    for index in range ?? plan.nodes.indices { progress[index].letGo() }
+    for index in range ?? plan.nodes.indices { objects.letGo(index) }
   }
 
   /// The index of the leading row at a path as it was stored; nil when there is none.
@@ -90,7 +101,7 @@ internal import RestorationArchive
 
   /// Whether there is state that nobody was given, for late objects.
   private(set) lazy var hasUnclaimed = plan.nodes.indices.contains {
-    progress[$0].object == nil && !plan.nodes[$0].isApplication
+    !hasObject(at: $0) && !plan.nodes[$0].isApplication
   }
 
   /// Lets go of the states that objects have, or that nobody is given any more; late objects still get theirs.
@@ -111,13 +122,17 @@ internal import RestorationArchive
     for index in range {
       let isSpent = progress[index].isSpent
       progress[index] = NodeProgress()
+      objects[index] = .none
       progress[index].isSpent = isSpent
       chosen[index] = nil
     }
   }
 
   /// A node has no object, for a reason.
-  func fail(_ index: Int, _ reason: NotRestoredReason) { progress[index].fail(reason) }
+  func fail(_ index: Int, _ reason: NotRestoredReason) {
+    objects[index] = .none
+    progress[index].fail(reason)
+  }
 
   // MARK: - The turn
 
@@ -127,7 +142,7 @@ internal import RestorationArchive
   }
 
   /// The row of the app-level state; nil when there is none.
-  var application: Int? { plan.application.flatMap { progress[$0].object == nil ? nil : $0 } }
+  var application: Int? { plan.application.flatMap { hasObject(at: $0) ? $0 : nil } }
 
   /// Finds or makes every object below the root.
   func makeObjects(root: any RestorableController) {
@@ -193,8 +208,8 @@ internal import RestorationArchive
 
   private func finish(_ index: Int) {
     guard progress[index].isRestored, let object = object(at: index), object !== applicationObject else { return }
+    guard classPlan(of: object).isTold, let object = object as? any FinishingObject else { return }
     noteBeginning(of: index)
-    guard ClassPlan.plan(for: type(of: object)).isTold, let object = object as? any FinishingObject else { return }
     object.applicationFinishedRestoringState()
   }
 

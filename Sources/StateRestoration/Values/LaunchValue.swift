@@ -135,9 +135,8 @@ extension RestorationDecoder {
   func read<Value: Codable>(
     _ type: Value.Type, forKey key: String, at launch: @autoclosure () -> Value?
   ) throws(RestorationError) -> Value? {
-    defer { if namesUnknownFields { noteUnknownFields(of: type, forKey: key) } }
     do throws(RestorationError) {
-      return try read(type, forKey: key)
+      return namesUnknownFields ? try readNotingFields(type, forKey: key) : try read(type, forKey: key)
     } catch {
       guard let missing = LaunchValue.missingKey(in: error) else { throw error }
       if let launch = launch(),

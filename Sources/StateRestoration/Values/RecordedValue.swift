@@ -26,12 +26,21 @@ struct RecordedValue: Sendable {
         return try ArchiveDecoder().decode(type, from: bytes)
       }
     } catch {
-      throw RestorationError(
-        .unreadable, "The stored value is not \(type): a value of another type needs another key, or a migration.",
-        path: path, key: reportedKey, cause: error)
+      throw Self.unreadable(as: type, path, reportedKey, error)
     }
-    // A stored nil is a value of an optional type.
-    return (type as? any OptionalValue.Type)?.absent(as: type)
+    return Self.stored(nilAs: type)
+  }
+
+  /// A stored nil as a value of a type: a value of an optional type, and nothing for others.
+  static func stored<Value>(nilAs type: Value.Type) -> Value? { (type as? any OptionalValue.Type)?.absent(as: type) }
+
+  /// The error of a stored value that is of another type.
+  static func unreadable(
+    as type: Any.Type, _ path: RestorationPath?, _ key: String?, _ cause: any Error
+  ) -> RestorationError {
+    RestorationError(
+      .unreadable, "The stored value is not \(type): a value of another type needs another key, or a migration.",
+      path: path, key: key, cause: cause)
   }
 
   /// Decodes the value, in the form that an older version stored say; throws if nothing is stored.

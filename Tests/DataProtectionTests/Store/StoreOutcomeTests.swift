@@ -338,7 +338,7 @@ import Testing
   /// Puts a list in place that calls the slot new, as it was during the first save.
   private func callNew() throws {
     var list = try #require(try rig.directory(memory).readList().value)
-    for name in list.entries.keys { list.entries[name]?.isNew = true }
+    for name in list.entries.all.map(\.name) { list.entries[name]?.isNew = true }
     memory.plant(try list.encoded(keys: rig.keys), atPath: "/slots")
   }
 

@@ -20,7 +20,7 @@ import Testing
     static let callsOnTheWay = 36
     /// A file system with mappings takes all of them without a call.
     static let writes = 35
-    static let bytesRead = 2_714
+    static let bytesRead = 2_778
   }
 
   private let configuration = RestorationConfiguration(application: "com.example.launch")

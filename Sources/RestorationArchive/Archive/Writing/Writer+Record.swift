@@ -8,11 +8,12 @@ extension RestorationArchive.Writer {
   /// `required`; either way ``takeSheddings()`` tells of it. The same bytes as before, with the same attributes but for
   /// `savedAt` and `save`, leave the node unchanged: nothing is written for them.
   ///
+  /// - Parameter flagsIfSame: Flags that are added where the node has just this state already.
   /// - Returns: Whether the node has changed.
   @discardableResult
   package mutating func setRecord(
     of id: NodeID, entries: [RestorationArchive.Entry], attributes: RestorationArchive.Attributes,
-    userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    flagsIfSame: RestorationArchive.NodeFlags = [], userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws(ArchiveError) -> Bool {
     let slot = try load(id)
     var bytes: [UInt8]
@@ -26,6 +27,7 @@ extension RestorationArchive.Writer {
     }
     var attributes = attributes
     attributes.flags.remove(.shed)
+    if !flagsIfSame.isEmpty, hasState(bytes, slot) { attributes.flags.formUnion(flagsIfSame) }
     if !oversized.isEmpty { oversized[id] = nil }
     if bytes.count > limits.bytesPerNode {
       let isLeftOut = attributes.priority != .required
@@ -48,13 +50,15 @@ extension RestorationArchive.Writer {
   ) throws(ArchiveError) -> Bool {
     let slot = try load(id)
     let encoder = RecordEncoder(userInfo: [:], depthLimit: limits.valueDepth)
-    let bytes = entries.isEmpty ? [] : try encoder.encode(entries, tables: &tables)
-    var isSame = bytes.count == slots[slot].payload.count
-    if isSame {
-      isSame = false
-      try? slots[slot].payload.withBytes(base: baseBytes, reader: reader) { old in
-        isSame = bytes.withBorrowed { old.hasSameBytes(as: $0) }
-      }
+    return hasState(entries.isEmpty ? [] : try encoder.encode(entries, tables: &tables), slot)
+  }
+
+  /// Whether these bytes are those of a node's state; not those of one that can't be read.
+  private func hasState(_ bytes: [UInt8], _ slot: Int) -> Bool {
+    guard bytes.count == slots[slot].payload.count else { return false }
+    var isSame = false
+    try? slots[slot].payload.withBytes(base: baseBytes, reader: reader) { old in
+      isSame = bytes.withBorrowed { old.hasSameBytes(as: $0) }
     }
     return isSame
   }
@@ -106,14 +110,8 @@ extension RestorationArchive.Writer {
     var comparable = attributes
     comparable.savedAt = slots[slot].attributes.savedAt
     comparable.save = slots[slot].attributes.save
-    if comparable == slots[slot].attributes, state.count == slots[slot].payload.count {
-      var isSame = false
-      // One that can't be read is replaced.
-      try? slots[slot].payload.withBytes(base: baseBytes, reader: reader) { old in
-        isSame = state.withBorrowed { old.hasSameBytes(as: $0) }
-      }
-      if isSame { return false }
-    }
+    // One that can't be read is replaced.
+    if comparable == slots[slot].attributes, hasState(state, slot) { return false }
     include(slot)
     liveBytes += state.count - slots[slot].payload.count
     change(slot) {

@@ -112,6 +112,11 @@ extension DecodeFrameRef {
     return keys
   }
 
+  /// Whether a type of keys knows all fields of an object's shape; those of other values are not looked at.
+  func knowsShape<Key: CodingKey>(_ type: Key.Type) -> Bool {
+    pointee.kind == .shape && (0..<pointee.count).allSatisfy { Key(stringValue: entryKey($0).text) != nil }
+  }
+
   // MARK: Entries by key
 
   /// The number of the entry with a key, for ``open(entry:_:)`` and ``passed(entry:_:)``, or nil.

@@ -49,6 +49,8 @@ struct DecodeState {
   let fieldMaps: Slab<FieldMap>
   /// What the values find in their decoder's `userInfo`.
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  /// Notes the fields that the type of the value at a depth does not know; nil while nobody asks.
+  var unknownFields: (notes: UnknownFields, depth: Int)?
   /// The tables of the last self-contained value, unless they were long.
   var knownTables: KnownTables?
   /// The first frames of the chains of nested containers, and those that nobody uses now.
@@ -80,6 +82,7 @@ struct DecodeState {
       freeChains = chains
     }
     if !userInfo.isEmpty { userInfo = [:] }
+    if unknownFields != nil { unknownFields = nil }
     bytes = Borrowed()
     tables = .empty
   }

@@ -27,10 +27,17 @@ struct DecoderHandle: Decoder {
     try check()
     let info = frame.pointee.state.pointee.info(of: type)
     if frame.pointee.kind == .unopened { try frame.openKeyed(info) } else { try reopen(info) }
+    if frame.pointee.state.pointee.unknownFields != nil { noteFields(type) }
     guard let keeper else { return frame.keyedContainer(epochs, info) }
     let container = KeyedDecoding<Key>(
       frame: frame, epochs: epochs, info: info, epoch: epochs.pointee.openContainers())
     return KeyedDecodingContainer(NestedKeyedDecoding(container: container, keeper: keeper))
+  }
+
+  @inline(never)
+  private func noteFields<Key: CodingKey>(_ type: Key.Type) {
+    guard let (notes, depth) = frame.pointee.state.pointee.unknownFields, frame.pointee.depth == depth else { return }
+    notes.note(frame, type)
   }
 
   @inline(never)

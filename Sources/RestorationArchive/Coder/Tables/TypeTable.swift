@@ -55,16 +55,18 @@ struct TypeEntry {
   var tag = ValueTag.absent
   /// The row of the table of scalars.
   var scalar: (any Scalar.Type)?
-  /// How a collection is encoded.
-  var encodable: (any EncodableCollection.Type)?
+  /// How a collection is encoded; of those of scalars the runtime is asked once it is needed, which it mostly is not.
+  var encodable: (any EncodableCollection.Type)? { known.encodable ?? collection as? any EncodableCollection.Type }
   /// How a collection is decoded.
-  var decodable: (any DecodableCollection.Type)?
+  var decodable: (any DecodableCollection.Type)? { known.decodable ?? collection as? any DecodableCollection.Type }
+  private var known: (encodable: (any EncodableCollection.Type)?, decodable: (any DecodableCollection.Type)?)
+  private var collection: (any ScalarCollection.Type)?
 
   /// An empty slot.
   init() {}
 
   /// Finds out about a type.
-  init(_ type: Any.Type) {
+  init<T>(_ type: T.Type) {
     self.type = UInt(bitPattern: ObjectIdentifier(type))
     form = .general
     if let scalar = ScalarTable.row(of: type) {
@@ -73,12 +75,18 @@ struct TypeEntry {
       tag = scalar.tag
       return
     }
-    // The one question that the runtime has to answer for each type: with no it searches every conformance of the program.
-    guard let collection = type as? any ScalarCollection.Type else { return }
-    encodable = type as? any EncodableCollection.Type
-    decodable = type as? any DecodableCollection.Type
-    if encodable != nil || decodable != nil { form = .collection }
-    if let common = collection.common { (form, scalar) = common }
+    // With no the runtime searches every conformance of the program, so that it is asked only of types that may be a
+    // collection: one reference.
+    guard MemoryLayout<T>.size == MemoryLayout<AnyObject>.size, !_isPOD(type),
+      let collection = type as? any ScalarCollection.Type
+    else { return }
+    self.collection = collection
+    if let common = collection.common {
+      (form, scalar) = common
+    } else {
+      known = (type as? any EncodableCollection.Type, type as? any DecodableCollection.Type)
+      if known.encodable != nil || known.decodable != nil { form = .collection }
+    }
   }
 }
 
@@ -103,7 +111,7 @@ struct TypeCache {
   }
 
   @inline(never)
-  private mutating func learn(_ type: Any.Type, _ address: UInt, _ slot: Int) {
+  private mutating func learn<T>(_ type: T.Type, _ address: UInt, _ slot: Int) {
     let entry = known[address] ?? TypeEntry(type)
     known[address] = entry
     slots[slot] = entry
