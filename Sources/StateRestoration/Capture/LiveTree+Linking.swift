@@ -21,6 +21,7 @@ extension LiveTree {
     var owners = Dictionary(taken.map { ($0.identifier, $0) }) { first, _ in first }
     owners.reserveCapacity(objects.count)
     let holders = holders(among: objects, of: parent, former: former)
+    let givenOwners = given.owners(among: objects)
     lazy var places = Dictionary(objects.enumerated().map { (ObjectIdentifier($1.object), $0) }) { first, _ in first }
     for (object, identifier) in objects {
       guard let identifier, !identifier.isEmpty || parent != nil else {
@@ -36,6 +37,13 @@ extension LiveTree {
         continue
       }
       let known = node(of: object)
+      if known == nil, let owner = givenOwners[identifier], owner !== object {
+        // Restoring gave that one the row of this name.
+        let names = names(kept: owner, refused: object, places: places)
+        walk.duplicates.append(.init(parent: parent, identifier: identifier, kept: names.kept, refused: names.refused))
+        given.noteDuplicate(object)
+        continue
+      }
       if let owner = owners[identifier] ?? holders[identifier], owner !== known || owners[identifier] != nil {
         let names = names(kept: owner.object, refused: object, places: places)
         walk.duplicates.append(.init(parent: parent, identifier: identifier, kept: names.kept, refused: names.refused))

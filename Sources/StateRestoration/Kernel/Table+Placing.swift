@@ -370,11 +370,12 @@ extension Table {
     for row in try rows(at: place) { try remove(row) }
   }
 
-  /// Removes the older records that a live object could have been given: the program has settled the conflict.
-  mutating func settle(_ key: CaptureBatch.Key) throws(ArchiveError) {
+  /// Removes older records that a live object could have been given: the program was shown them, and has settled the conflict.
+  mutating func settle(_ key: CaptureBatch.Key, _ records: [NodeID]) throws(ArchiveError) {
     guard let holding = holding(key) else { return }
-    for record in holding.superseded { try removeRecord(record) }
-    update(key) { $0.superseded = [] }
+    let settled = Set(records)
+    for record in holding.superseded where settled.contains(record) { try removeRecord(record) }
+    update(key) { $0.superseded.removeAll(where: settled.contains) }
   }
 
   /// Removes rows whose own rules say that they are of no use any more.

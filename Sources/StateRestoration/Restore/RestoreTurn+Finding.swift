@@ -234,8 +234,9 @@ extension RestoreTurn {
     {
       return reason
     }
-    if let model = details.model, registered.onlyIf?(model) == false { return .modelGone(model) }
-    return nil
+    guard let model = details.model, let modelExists = registered.onlyIf else { return nil }
+    noteBeginning(of: row)
+    return modelExists(model) ? nil : .modelGone(model)
   }
 
   /// Makes a row an object's, unless the object has a place already, and meets those below it.

@@ -17,6 +17,9 @@ extension RestoreTurn {
     for index in range {
       guard let object = object(at: index), !plan.nodes[index].isApplication else { continue }
       if isEdited(object) { tree.given.noteEdit(object) }
+      if let controller = controller(at: index), controller.restoration.identifier != plan.paths[index].last {
+        tree.given.noteRenamed(object)
+      }
       var given = given(at: index)
       if isLate, case .unread(let row) = given { given = .late(row) }
       tree.given.note(
@@ -61,7 +64,7 @@ extension RestoreTurn {
       guard progress[index].isRestored else { return nil }
       switch progress[index].gift {
       case .records(let gift):
-        let isQuarantined = plan.record(gift.record).map { plan.flags(of: $0).contains(.quarantined) }
+        let isQuarantined = recordPlaces[gift.record].map { plan.flags(of: $0).contains(.quarantined) }
         return isQuarantined == true ? gift.record : nil
       case .own, .nothing:
         let flags = plan.nodes[index].flags
