@@ -44,8 +44,8 @@ internal import RestorationArchive
   var lastRead = 0
   /// What it said then of its place and of the objects that it refers to, in short; only of objects that are polled.
   var shape = 0
-  /// The capture in which it came, or moved, last.
-  var lastPlaced = 0
+  /// The capture in which it was moved below another parent last.
+  var lastMoved = 0
   /// The object's role in its container.
   var role: RestorationRole? { didSet { hasRole = role != nil } }
   private var hasRole = false

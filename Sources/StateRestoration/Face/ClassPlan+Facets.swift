@@ -95,14 +95,10 @@ struct ContainerShape<T: RestorationContainer>: ShapeFacet {
     var shape = ControllerShape<T>().read(object)
     let container = downcast(object, to: T.self)
     guard !DefaultRole.isUsed(by: T.self) else { return shape }
-    var seen: Set<RestorationIdentifier> = []
     for child in shape.children {
       // In this order: to find the role of one without a name a stack looks through all below it.
-      // A sibling that is called the same has no say.
-      guard let identifier = child.restorationIdentifier, seen.insert(identifier).inserted,
-        let role = DefaultRole.role(of: child, in: container)
-      else { continue }
-      shape.roles[identifier] = role
+      guard child.restorationIdentifier != nil, let role = DefaultRole.role(of: child, in: container) else { continue }
+      shape.roles[ObjectIdentifier(child)] = role
     }
     return shape
   }

@@ -16,6 +16,13 @@ let isProgramStrict = Mutex(false)
 
 private struct OracleError: Error {}
 
+private let longestFilling = String(repeating: "x", count: 300_000)
+
+/// A text of so many bytes.
+private func filling(_ count: Int) -> String {
+  String(longestFilling.utf8.prefix(count)) ?? ""
+}
+
 /// The state of a page in one version of the program.
 protocol PageState: Codable, Sendable {
   init()
@@ -37,7 +44,7 @@ struct FirstState: PageState {
     if content.isUnencodable { throw OracleError() }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(content.items, forKey: .items)
-    try container.encode(String(repeating: "x", count: content.filling), forKey: .filling)
+    try container.encode(filling(content.filling), forKey: .filling)
     try container.encode(content.isRefused, forKey: .isRefused)
   }
 }
@@ -77,10 +84,7 @@ struct ThirdState: PageState {
 
   class var stateVersion: StateVersion { 1 }
 
-  var content: PageContent {
-    get { preconditionFailure("a page has a version") }
-    set { preconditionFailure("a page has a version, and \(newValue) no place") }
-  }
+  var content = PageContent()
 
   var restorationChildren: [any RestorableController] { pages }
 
@@ -151,20 +155,22 @@ enum Third: Release {
   }
 }
 
-@Observable class VersionedPage<R: Release>: Page, StatefulController {
+/// A page with the state of a version.
+///
+/// Its values are those of the page itself: the key path of a generic class's property is made anew with each access.
+class VersionedPage<R: Release>: Page, StatefulController {
   override class var stateVersion: StateVersion { R.version }
   static var migrations: StateMigrations<R.State> { R.migrations }
-  private var state = R.State()
   var restorableState: R.State {
-    get { state }
+    get {
+      var state = R.State()
+      state.content = content
+      return state
+    }
     set {
       onDecode?()
-      state = newValue
+      content = newValue.content
     }
-  }
-  override var content: PageContent {
-    get { state.content }
-    set { state.content = newValue }
   }
 }
 
