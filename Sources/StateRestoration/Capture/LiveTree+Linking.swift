@@ -147,6 +147,7 @@ extension LiveTree {
   func place(_ node: LiveNode, identifier: RestorationIdentifier, parent: LiveNode?) {
     guard node.parent !== parent || node.identifier != identifier else { return }
     if let parent, parent.isInside(node) { untangle(parent, from: node) }
+    if node.parent !== parent { node.lastMoved = walk.number }
     leaveParent(of: node)
     node.parent = parent
     node.identifier = identifier
@@ -156,7 +157,6 @@ extension LiveTree {
 
   /// Tells where a node is now.
   func put(_ node: LiveNode, given: CaptureBatch.Given? = nil, isEdit: Bool = false) {
-    node.lastPlaced = walk.number
     if node.key < walk.firstNewKey { walk.hasPlacedAgain = true }
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface
