@@ -104,10 +104,11 @@ public import Observation
 
   /// Sets the value of a key; the next save preserves it.
   ///
-  /// - Throws: ``RestorationError/Code/notEncodable``; the key keeps what it had.
+  /// - Throws: ``RestorationError/Code/notEncodable``, also for an empty key; the key keeps what it had.
   nonisolated public func setValue<Value: Encodable>(_ value: Value, forKey key: String) throws(RestorationError) {
     let bytes: ScopeValue
     do throws(RestorationError) {
+      if key.isEmpty { throw RestorationError(.notEncodable, "a value needs a key that is not empty") }
       bytes = .encoded(try ScopeValue.encode(value), StateHistory.version(of: Value.self))
     } catch {
       throw located(error, key)

@@ -163,7 +163,7 @@ public import Observation
 
   /// The name of the state of one of several processes.
   private static func programSession(_ number: Int) -> SceneSession.ID {
-    SceneSession.ID(number == 1 ? "" : "\u{0}\(number)")
+    SceneSession.ID("\u{0}\(number)")
   }
 
   /// So many processes at a time have a state of the program's own; a further one has none.

@@ -124,7 +124,13 @@ import Testing
 
   // MARK: - A scope
 
-  @Test(arguments: ["", "$x", "a\u{1}5", "\u{1}5", String(repeating: "k", count: 300_000), "é", "e\u{301}"])
+  @Test func `a value without a key is refused`() {
+    let scope = RestorationScope("root")
+    #expect(throws: RestorationError.self) { try scope.setValue(1, forKey: "") }
+    #expect(throws: Never.self) { try scope.setValue(1, forKey: " ") }
+  }
+
+  @Test(arguments: ["$x", "a\u{1}5", "\u{1}5", String(repeating: "k", count: 300_000), "é", "e\u{301}"])
   func `a value under any key comes back`(key: String) async throws {
     let bench = Bench()
     for round in 0..<4 {

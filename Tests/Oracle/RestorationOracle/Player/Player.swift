@@ -526,13 +526,14 @@ import Synchronization
           return isKnown ? [world] : []
         }
         // Nobody saw where a process has died before a call, or which row of the place its object was about to have.
-        return (isKnown && death == nil ? [world] : []) + rows.flatMap { row in
-          (death.map { [$0.isDecoding] } ?? [true, false]).map { isAtRecord in
-            var world = world
-            world.life.die(at: row, isAtRecord: isAtRecord, known)
-            return world
+        return (isKnown && death == nil ? [world] : [])
+          + rows.flatMap { row in
+            (death.map { [$0.isDecoding] } ?? [true, false]).map { isAtRecord in
+              var world = world
+              world.life.die(at: row, isAtRecord: isAtRecord, known)
+              return world
+            }
           }
-        }
       }.distinct
       guard !found.isEmpty else {
         return "\(path.joined(separator: "/")) was left out, but restoring did not die there"

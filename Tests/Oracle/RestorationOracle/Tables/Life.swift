@@ -548,10 +548,10 @@ package struct Life: Hashable, Sendable {
 
   // MARK: - Giving
 
-  /// Gives an object what is stored for it; false if there is no row for it.
+  /// Gives an object what is stored for it.
   private mutating func give(
     _ id: Int, below parentRow: Int?, retrying: Bool, _ known: Knowledge, _ outcome: inout Outcome
-  ) -> Bool {
+  ) {
     let key = key(id, below: parentRow)
     let former = objects[id]!.standing
     let joins = known.joins(key.tag)
@@ -591,16 +591,16 @@ package struct Life: Hashable, Sendable {
     table[row].key.model = named.model
     settlePlace(of: objects[id]!.standing!, known)
     objects[id]!.standing!.isLeftOut = table[row].isClosed || lateRows != nil && closedRows.contains(row)
-    if objects[id]!.standing!.isLeftOut { return isFound }
+    if objects[id]!.standing!.isLeftOut { return }
     let candidates = table.candidates(row, retrying: retrying, joins: joins, known)
     if joins {
       objects[id]!.standing!.undecoded = Set(candidates.filter { !known.decodes($0) }.map(\.number))
       join(id, Table.ordered(candidates.filter(known.decodes)), with: hasCurrent ? current : nil)
-      return isFound
+      return
     }
     let position = candidates.firstIndex(where: known.decodes)
     objects[id]!.standing!.undecoded = Set(candidates[..<(position ?? candidates.count)].map(\.number))
-    guard let position else { return isFound }
+    guard let position else { return }
     let (newest, older) = (candidates[position], candidates[(position + 1)...])
     objects[id]!.value = newest.value
     objects[id]!.standing!.own = [newest.number]
@@ -611,7 +611,6 @@ package struct Life: Hashable, Sendable {
     let first = Set(older.filter { table.isFirst($0, in: row) }.map(\.number))
     table.removeRecords(of: row, .notFirst) { first.contains($0.number) }
     release(id)
-    return isFound
   }
 
   /// Ends a turn that gives, parents first: rows that share a key with that of an object become one with it; and, where a record
@@ -658,13 +657,12 @@ package struct Life: Hashable, Sendable {
     release(id)
   }
 
-  /// Records that were given are quarantined no more, and their row is open.
+  /// Records that were given are quarantined no more.
   private mutating func release(_ id: Int) {
     objects[id]!.standing!.wasGiven = true
     let standing = objects[id]!.standing!
     for index in table[standing.row].records.indices
     where standing.own.contains(table[standing.row].records[index].number) {
-      if table[standing.row].records[index].isQuarantined { table[standing.row].quarantinedAt = nil }
       table[standing.row].records[index].isQuarantined = false
     }
   }
@@ -699,7 +697,7 @@ package struct Life: Hashable, Sendable {
   private mutating func restore(
     _ id: Int, below parentRow: Int?, _ turn: Turn, make: Factory, _ known: Knowledge, _ outcome: inout Outcome
   ) {
-    let isFound = give(id, below: parentRow, retrying: turn.isRetry, known, &outcome)
+    give(id, below: parentRow, retrying: turn.isRetry, known, &outcome)
     let row = objects[id]!.standing!.row
     let isBlocked = objects[id]!.standing!.isLeftOut
     let candidates = table.candidates(row, retrying: turn.isRetry, joins: known.joins(objects[id]!.tag), known)
