@@ -119,8 +119,8 @@ let package = Package(
       "StateRestorationTests",
       [
         "StateRestoration", "RestorationArchive", "ApplicationLifecycle", "DataProtection", "FileSystem",
-        "FaultyFileSystem", "Sealing", "SimulatedTime", "StateRestorationTesting", "HandmadeArchive", "SeededRandom",
-        "TestTraits",
+        "FaultyFileSystem", "Sealing", "SimulatedTime", "StateRestorationTesting", "HandmadeArchive", "OwnThread",
+        "SeededRandom", "TestTraits", "main-thread-calls",
       ]),
     tests(
       "StateRestorationTestingTests",
@@ -183,8 +183,16 @@ package.targets += startUps.map {
 package.targets.append(
   .testTarget(
     name: "StartUpTests",
-    dependencies: ["OwnThread", "SavedFiles", "CTestProcess"] + startUps.map { .byName(name: $0) },
+    dependencies: ["OwnThread", "SavedFiles", "CTestProcess", "TestTraits"] + startUps.map { .byName(name: $0) },
     path: "Tests/StartUp/StartUpTests", exclude: ["Desktop"], swiftSettings: settings))
+
+// A program that counts what is called on its main thread: the counting functions stand in front of those of the libraries.
+package.targets += [
+  .target(name: "CCallCounts", dependencies: ["CLibcrypto"], path: "Tests/Support/CCallCounts"),
+  .executableTarget(
+    name: "main-thread-calls", dependencies: ["StateRestoration", "CCallCounts"],
+    path: "Tests/MainThread/main-thread-calls", packageAccess: false),
+]
 
 // The fuzz targets have no `main`: they link only with `--sanitize fuzzer`, so they exist only when asked for, and then
 // with nothing but what they need, so that building them is quick: see Tests/Fuzz/run.

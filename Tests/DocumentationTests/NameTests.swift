@@ -12,6 +12,7 @@ struct NameTests {
     "PrepareForSleep", "QueryEndResponse", "Unlock", "pam_keyinit", "NSUserActivity", "RestorationMixin",
     "SceneStorage", "DecodingError", "JSONEncoder", "completionHandler", "rememberSaveable", "ObservationIgnored",
     "exit", "fsync", "fg", "Bread", "Milk", "dispatchMain", "g_application_run", "gtk_main", "epoll_wait", "getch",
+    "HOME", "XDG_STATE_HOME", "sudo",
   ]
 
   /// The libraries, every part of the path of every public symbol, and every argument label.

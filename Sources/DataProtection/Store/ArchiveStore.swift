@@ -70,6 +70,9 @@ package final class ArchiveStore: Sendable {
     turn.take { letGo() }
   }
 
+  /// Whether another store is of the same slot of the same device.
+  package func isOfSameSlot(as other: ArchiveStore) -> Bool { identity == other.identity }
+
   /// Whether this store has the slot.
   package var isOpen: Bool { state.withLock { $0 != nil } }
 

@@ -14,6 +14,10 @@ package final class RestorationAttempt: Sendable {
     var isOnDisk = false
     /// What earlier attempts have left, which the end forgets.
     var earlier: CrashMarker.Record?
+    /// Whether the file still has to forget that.
+    var owesForgetting = false
+    /// Whether the file is another attempt's, so that its records may be others.
+    var isOvertaken = false
   }
 
   private let file: StoreFile
@@ -57,11 +61,18 @@ package final class RestorationAttempt: Sendable {
     state.withLock { state in
       // Another attempt may have written the marker since this one has ended.
       let isBeginning = state.marker.running == nil
+      let hasEarlier = state.earlier != nil
       if isBeginning, let earlier = state.earlier, !state.marker.records.isEmpty {
         state.marker.records[0].takeDeaths(of: earlier)
       }
       state.marker.running = node ?? CrashMarker.noNode
-      if isBeginning { write(state) } else { writeRunning(state) }
+      // The records are in the file unless somebody has changed them.
+      if isBeginning, hasEarlier || state.isOvertaken {
+        write(state)
+        state.owesForgetting = false
+      } else {
+        writeRunning(state)
+      }
     }
   }
 
@@ -81,19 +92,37 @@ package final class RestorationAttempt: Sendable {
       guard state.marker.running != nil else { return false }
       let first = state.marker.records.first
       let hasDeaths = first?.hasDeaths == true
-      if hasDeaths { state.earlier = first }
+      if hasDeaths { (state.earlier, state.owesForgetting) = (first, true) }
       state.marker.end()
-      write(state)
+      writeRunning(state)
       state.mapping = nil
       defer { state.isOnDisk = false }
       return state.isOnDisk || hasDeaths
     }
     // A power cut would bring the beginning back without the end, or the deaths.
-    if isOwed { file.fileSystem.runBeside(after: .zero) { self.synchronize() } }
+    guard isOwed else { return }
+    file.fileSystem.runBeside(after: .zero) {
+      self.forgetDeaths()
+      self.synchronize()
+    }
   }
 
-  /// Has notes written from now on: the file is another attempt's to map.
-  func stopMapping() { state.withLock { $0.mapping = nil } }
+  /// Writes the records without the deaths, which takes a code over all of them.
+  private func forgetDeaths() {
+    state.withLock { state in
+      guard state.owesForgetting, !state.isOvertaken else { return }
+      state.owesForgetting = false
+      write(state)
+    }
+  }
+
+  /// Has notes written from now on: the file is another attempt's to map, and to say what is forgotten.
+  func stopMapping() {
+    state.withLock { state in
+      state.mapping = nil
+      state.isOvertaken = true
+    }
+  }
 
   /// Makes the marker durable if the attempt still runs.
   func synchronizeBeginning() {

@@ -7,12 +7,21 @@ extension RestorableApplication {
     device: ProtectedDevice, coordinator: RestorationCoordinator, lifecycle: Lifecycle = Lifecycle(),
     delegate: any RestorableApplicationDelegate
   ) throws(ProtectionError) {
-    let slot = ArchiveSlot(
-      application: coordinator.configuration.application, scene: coordinator.session.rawValue, slot: "snapshot")
-    let store = try device.archives(for: slot, protection: coordinator.configuration.protection)
+    let snapshots = try device.snapshotStore(of: coordinator.configuration, scene: coordinator.session)
     self.init(
-      engine: coordinator, device: device, snapshots: DeviceSnapshotStore(store: store), lifecycle: lifecycle,
-      delegate: delegate)
+      engine: coordinator, device: device, snapshots: snapshots, lifecycle: lifecycle, delegate: delegate)
+  }
+
+  /// Joins a coordinator, its device and a life cycle, without waiting for the disk on the main actor.
+  static func make(
+    device: ProtectedDevice, coordinator: RestorationCoordinator, delegate: any RestorableApplicationDelegate
+  ) async throws(ProtectionError) -> RestorableApplication {
+    let (configuration, scene) = (coordinator.configuration, coordinator.session)
+    let snapshots = try await device.away { (device) throws(ProtectionError) in
+      try device.snapshotStore(of: configuration, scene: scene)
+    }
+    return RestorableApplication(
+      engine: coordinator, device: device, snapshots: snapshots, lifecycle: Lifecycle(), delegate: delegate)
   }
 }
 
@@ -34,11 +43,21 @@ extension RestorableApplication {
     device: ProtectedDevice, scenes engine: SceneEngine, lifecycle: Lifecycle = Lifecycle(),
     delegate: any RestorableApplicationDelegate
   ) throws(ProtectionError) {
-    let slot = ArchiveSlot(application: engine.configuration.application, scene: "", slot: "snapshot")
-    let store = try device.archives(for: slot, protection: engine.configuration.protection)
-    self.init(
-      engine: engine, device: device, snapshots: DeviceSnapshotStore(store: store), lifecycle: lifecycle,
-      delegate: delegate)
+    let snapshots = try device.snapshotStore(of: engine.configuration, scene: nil)
+    self.init(engine: engine, device: device, snapshots: snapshots, lifecycle: lifecycle, delegate: delegate)
+  }
+
+  /// Joins windows, their device and a life cycle, without waiting for the disk on the main actor.
+  static func make<Root: RestorableController>(
+    device: ProtectedDevice, windows: RestoredWindows<Root>, delegate: any RestorableApplicationDelegate
+  ) async throws(ProtectionError) -> RestorableApplication {
+    let engine = windows.makeEngine()
+    let configuration = engine.configuration
+    let snapshots = try await device.away { (device) throws(ProtectionError) in
+      try device.snapshotStore(of: configuration, scene: nil)
+    }
+    return RestorableApplication(
+      engine: engine, device: device, snapshots: snapshots, lifecycle: Lifecycle(), delegate: delegate)
   }
 }
 

@@ -6,16 +6,28 @@ import Synchronization
 /// The write end of the pipe, for the handler: a constant global, so that reading it takes no lock.
 private let noteDescriptor = Atomic<Int32>(-1)
 
+/// The process that has taken the signals over: a child that it forks has the handler, too, and writes into the same pipe.
+private let owner = Atomic<Int32>(0)
+
 /// Whether a pipe is open in this process.
 private let isTaken = Atomic<Bool>(false)
 
 /// The only code that runs inside a signal handler: it notes the signal in the pipe, and leaves `errno` as it was.
 private func noteSignal(_ number: Int32) {
+  guard getpid() == owner.load(ordering: .relaxed) else { return takeAsBefore(number) }
   let saved = errno
   var byte = UInt8(truncatingIfNeeded: number)
   // A full pipe means that enough is noted already; there is nobody to tell about any other failure.
   _ = unsafe write(noteDescriptor.load(ordering: .relaxed), &byte, 1)
   errno = saved
+}
+
+/// In a forked child: the signal does what it does in a program without a handler, once this one has returned.
+private func takeAsBefore(_ number: Int32) {
+  var action = sigaction()
+  unsafe action.__sigaction_handler.sa_handler = nil
+  unsafe sigaction(number, &action, nil)
+  raise(number)
 }
 
 /// Signals of this process, out of their handlers: the one file that knows the platform's signal calls.
@@ -53,6 +65,7 @@ private func noteSignal(_ number: Int32) {
     }
     source.activate()
     self.source = source
+    owner.store(getpid(), ordering: .sequentiallyConsistent)
     previous = watched.compactMap(Self.takeOver)
   }
 

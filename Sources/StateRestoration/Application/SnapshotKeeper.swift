@@ -40,12 +40,12 @@ package final class SnapshotKeeper: Sendable {
   var saveCount: UInt64 { saves.load(ordering: .acquiring) }
 
   /// Takes snapshots from now on: the program was launched.
-  func begin() async { await away { $0.isClosed = false } }
+  @MainActor func begin() async { await away { $0.isClosed = false } }
 
   /// The snapshot to show; `nil` also when it can't be read, because a snapshot is nothing to worry anybody with.
   ///
   /// One that is too old is deleted: the program was not used for long, and the picture would surprise its user.
-  func open() async -> Data? {
+  @MainActor func open() async -> Data? {
     await away { state in
       guard let found = try? self.store.open() else { return nil }
       let age = self.now().timeIntervalSince(found.takenAt)
@@ -60,7 +60,7 @@ package final class SnapshotKeeper: Sendable {
 
   /// Keeps a snapshot that was taken after so many saves; when it can't be kept (the device is locked, the disk is full), or
   /// state was written since, none is better than one that lies.
-  func keep(_ snapshot: Data, ofSave count: UInt64) async throws(ProtectionError) {
+  @MainActor func keep(_ snapshot: Data, ofSave count: UInt64) async throws(ProtectionError) {
     let failure = await away { state -> ProtectionError? in
       guard !state.isClosed else { return nil }
       do throws(ProtectionError) {
@@ -88,12 +88,12 @@ package final class SnapshotKeeper: Sendable {
   }
 
   /// Deletes the snapshot.
-  func delete() async throws(ProtectionError) {
+  @MainActor func delete() async throws(ProtectionError) {
     if let failure = await away({ self.deletion(&$0) }) { throw failure }
   }
 
   /// Deletes the snapshot, and takes no other before the next launch: one may still be on its way.
-  func deleteForGood() async throws(ProtectionError) {
+  @MainActor func deleteForGood() async throws(ProtectionError) {
     let failure = await away { state in
       state.isClosed = true
       return self.deletion(&state)
@@ -101,9 +101,10 @@ package final class SnapshotKeeper: Sendable {
     if let failure { throw failure }
   }
 
-  /// Runs a body off the main actor.
-  private func away<Value: Sendable>(_ body: @Sendable (inout State) -> Value) async -> Value {
-    await concurrently(body)
+  /// Runs a body off the main actor; in a synchronous call the main thread waits.
+  @MainActor private func away<Value: Sendable>(_ body: @Sendable (inout State) -> Value) async -> Value {
+    if Synchronous.isOn { return exclusively(body) }
+    return await concurrently(body)
   }
 
   @concurrent private func concurrently<Value: Sendable>(_ body: @Sendable (inout State) -> Value) async -> Value {

@@ -34,6 +34,10 @@ internal import RestorationArchive
   var hasMoved = false
   /// Objects whose parents were asked again, as they call themselves something else.
   var relinked: Set<CaptureBatch.Key> = []
+  /// Objects below one that came anew: what was below them stays below the row that it left.
+  var leftWhole: Set<CaptureBatch.Key> = []
+  /// The keys that objects had before they came anew in this walk, and those of the parents below which they did, by their keys.
+  var cameAnew: [CaptureBatch.Key: (former: CaptureBatch.Key, parent: CaptureBatch.Key?)] = [:]
   /// Where the node stood in its list that another one has replaced last.
   var lastReplaced = 0
 }

@@ -23,13 +23,18 @@ internal import RestorationArchive
   private var refused: [ObjectIdentifier: WeakObject] = [:]
   /// Objects whose values are an edit from the beginning, and that no capture has met since.
   private var edited: [ObjectIdentifier: WeakObject] = [:]
+  /// Objects that call themselves otherwise than the rows that they were given, and that no capture has met since.
+  private var renamed: Set<ObjectIdentifier> = []
   /// Rows that nobody was given, and that a scope has forgotten.
   private var forgotten: [NodeID] = []
   /// Those that were refused, and the objects below them, as the capture has met them.
   private var refusedKeys: Set<CaptureBatch.Key> = []
 
   /// Forgets what objects were given; those that were refused theirs may still come.
-  mutating func reset() { (objects, indices, application, refusedKeys) = ([], [:], nil, []) }
+  mutating func reset() {
+    (objects, indices, application, refusedKeys) = ([], [:], nil, [])
+    renamed = []
+  }
 
   /// Makes room for the objects that a restoration is about to name.
   mutating func reserve(_ count: Int) {
@@ -62,6 +67,23 @@ internal import RestorationArchive
   /// Notes that an object's first values are an edit.
   mutating func noteEdit(_ object: any RestorableObject) {
     edited[ObjectIdentifier(object)] = .init(object: object)
+  }
+
+  /// Notes that an object calls itself otherwise than the row that it was given.
+  mutating func noteRenamed(_ object: any RestorableObject) { renamed.insert(ObjectIdentifier(object)) }
+
+  /// The siblings that have the rows of their identifiers, where others have given themselves other names since: empty, and not
+  /// looked for, while nobody has.
+  func owners(among siblings: LiveTree.Siblings) -> [RestorationIdentifier: any RestorableObject] {
+    guard !renamed.isEmpty else { return [:] }
+    var owners: [RestorationIdentifier: any RestorableObject] = [:]
+    for (object, identifier) in siblings {
+      guard let identifier, let index = indices[ObjectIdentifier(object)], objects[index].object === object,
+        !renamed.contains(ObjectIdentifier(object)), owners[identifier] == nil
+      else { continue }
+      owners[identifier] = object
+    }
+    return owners
   }
 
   /// Notes nodes that the capture at the end of this turn removes.
@@ -120,6 +142,7 @@ internal import RestorationArchive
     refused = refused.filter { $0.value.object != nil }
     edited = edited.filter { $0.value.object != nil }
     guard count > 0 else { return [] }
+    renamed = []
     var unmet: [CaptureBatch.Gift] = []
     for index in 0..<count where !objects[index].isMet && !objects[index].outlives {
       if let gift = objects[index].given.gift { unmet.append(gift) }

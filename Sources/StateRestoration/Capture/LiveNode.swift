@@ -48,8 +48,8 @@ internal import RestorationArchive
   var shape: Int? = 0
   /// The children that it listed then; nil where ``shape`` tells of these, and of objects that are not polled.
   var listed: [LiveNode]?
-  /// The capture in which it came, or moved, last.
-  var lastPlaced = 0
+  /// The capture in which it was moved below another parent last.
+  var lastMoved = 0
   /// The object's role in its container.
   var role: RestorationRole? { didSet { hasRole = role != nil } }
   private var hasRole = false

@@ -45,12 +45,13 @@ extension LiveTree {
   /// Has an object that is another class's or model's from now on come anew, with everything below it.
   func comeAnew(_ node: LiveNode, _ object: any RestorableObject) {
     // What has moved below it in this capture takes its state along.
-    let spared = remove(node, isComingAnew: true) { $0.lastPlaced == walk.number && $0.key < walk.firstNewKey }
+    let spared = remove(node, isComingAnew: true) { $0.lastMoved == walk.number }
     let anew = track(object, node.identifier, node.kind, byHand: node.isByHand)
     if let former = node.former {
       walk.batch.removals.removeAll { $0 == former }
       walk.batch.outgrown.append(former)
     }
+    walk.cameAnew[anew.key] = (node.former ?? node.key, node.parent?.key)
     anew.role = node.role
     func replace(in list: inout [LiveNode]) -> Int? {
       // Siblings that come anew do so one after the other, mostly from the last to the first.
@@ -105,6 +106,7 @@ extension LiveTree {
     let isCarriedOver =
       isComingAnew || (node.kind == .shared && node.object == nil) || node.isUnheld || walk.displaced.contains(node.key)
       || (node.object as? ScopeEntry)?.isRelieved == true
+      || (node.parent.map { walk.leftWhole.contains($0.key) } ?? false)
     // Alive until the capture has dealt with the children that have left them.
     walk.orphans += order
     for one in order.reversed() {
@@ -112,11 +114,17 @@ extension LiveTree {
         walk.batch.outgrown.append(one.key)
       } else if isCarriedOver {
         walk.batch.releases.append(one.key)
+        if isComingAnew { walk.leftWhole.insert(one.key) }
       } else {
         walk.batch.removals.append(one.key)
         // What was stored below one that leaves goes with it.
         if one.cameByItself, one === node || one.parent?.isRemoved != true { noteLeft(one) }
         walk.left[one.objectIdentity] = one
+      }
+      // What one above it has left stays whole: its row is no absent one.
+      if isComingAnew, one !== node, let (outgrown, parent) = walk.cameAnew[one.key], parent == one.parentKey {
+        walk.batch.outgrown.removeAll { $0 == outgrown }
+        walk.batch.releases.append(outgrown)
       }
       nodes[one.key] = nil
       if byObject[one.objectIdentity] === one { byObject[one.objectIdentity] = nil }

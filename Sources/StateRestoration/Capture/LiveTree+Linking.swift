@@ -21,6 +21,7 @@ extension LiveTree {
     var owners = Dictionary(taken.map { ($0.identifier, $0) }) { first, _ in first }
     owners.reserveCapacity(objects.count)
     let holders = holders(among: objects, of: parent, former: former)
+    let givenOwners = given.owners(among: objects)
     lazy var places = Dictionary(objects.enumerated().map { (ObjectIdentifier($1.object), $0) }) { first, _ in first }
     for (object, identifier) in objects {
       guard let identifier, !identifier.isEmpty || parent != nil else {
@@ -36,6 +37,13 @@ extension LiveTree {
         continue
       }
       let known = node(of: object)
+      if known == nil, let owner = givenOwners[identifier], owner !== object {
+        // Restoring gave that one the row of this name.
+        let names = names(kept: owner, refused: object, places: places)
+        walk.duplicates.append(.init(parent: parent, identifier: identifier, kept: names.kept, refused: names.refused))
+        given.noteDuplicate(object)
+        continue
+      }
       if let owner = owners[identifier] ?? holders[identifier], owner !== known || owners[identifier] != nil {
         let names = names(kept: owner.object, refused: object, places: places)
         walk.duplicates.append(.init(parent: parent, identifier: identifier, kept: names.kept, refused: names.refused))
@@ -139,6 +147,7 @@ extension LiveTree {
   func place(_ node: LiveNode, identifier: RestorationIdentifier, parent: LiveNode?) {
     guard node.parent !== parent || node.identifier != identifier else { return }
     if let parent, parent.isInside(node) { untangle(parent, from: node) }
+    if node.parent !== parent { node.lastMoved = walk.number }
     leaveParent(of: node)
     node.parent = parent
     node.identifier = identifier
@@ -148,7 +157,6 @@ extension LiveTree {
 
   /// Tells where a node is now.
   func put(_ node: LiveNode, given: CaptureBatch.Given? = nil, isEdit: Bool = false) {
-    node.lastPlaced = walk.number
     if node.key < walk.firstNewKey { walk.hasPlacedAgain = true }
     let section: CaptureBatch.Section? =
       node.parent != nil ? nil : node.kind == .shared ? .shared : .interface

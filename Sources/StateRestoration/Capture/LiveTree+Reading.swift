@@ -184,11 +184,11 @@ extension LiveTree {
   }
 
   /// Tells children their roles; those whose role has changed are recorded again.
-  private func giveRoles(_ roles: [RestorationIdentifier: RestorationRole], toChildrenOf node: LiveNode) {
+  private func giveRoles(_ roles: [ObjectIdentifier: RestorationRole], toChildrenOf node: LiveNode) {
     guard node.hasRoles || !roles.isEmpty else { return }
     node.hasRoles = !roles.isEmpty
-    for child in node.children where child.kind == .controller && child.role != roles[child.identifier] {
-      child.role = roles[child.identifier]
+    for child in node.children where child.kind == .controller && child.role != roles[child.objectIdentity] {
+      child.role = roles[child.objectIdentity]
       mark(child)
     }
   }

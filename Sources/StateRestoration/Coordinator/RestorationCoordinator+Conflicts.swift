@@ -31,15 +31,17 @@ extension RestorationCoordinator {
   private func settleConflict(
     of object: any RestorableObject, unless stays: () -> Bool, _ body: ([RestorationDecoder]) throws -> Void
   ) rethrows -> Bool {
-    guard let turn = restored, let key = tree.node(of: object)?.key, let older = turn.superseded(of: object) else {
-      return false
-    }
+    guard let turn = restored, let older = turn.superseded(of: object) else { return false }
+    // In a hook of the turn that gives it, no capture has met the object with what it was given.
+    let isMet = turn.isGiftNoted(of: object)
+    let key = isMet ? tree.node(of: object)?.key : nil
+    if isMet, key == nil { return false }
     let coders = older.map { turn.makeDecoder(of: $0) }
     defer { for coder in coders { coder.finish() } }
     try body(coders)
     if stays() { return false }
-    turn.forgetSuperseded(of: object)
-    worker.post { try? $0.table.settle(key) }
+    let settled = turn.settle(object)
+    if let key { worker.post { try? $0.table.settle(key, settled) } }
     changesWereNoticed()
     return true
   }
@@ -88,18 +90,29 @@ extension RestoreTurn {
     guard let index = row(of: object), case .records(let gift) = progress[index].gift, !gift.superseded.isEmpty else {
       return nil
     }
-    return gift.superseded.compactMap { plan.record($0) }.sorted { plan.save(of: $0) < plan.save(of: $1) }
+    return gift.superseded.compactMap { recordPlaces[$0] }.sorted { plan.save(of: $0) < plan.save(of: $1) }
   }
 
-  /// Forgets that an object could have been given older records: they are gone.
-  func forgetSuperseded(of object: any RestorableObject) {
-    guard let index = row(of: object), case .records(var gift) = progress[index].gift else { return }
+  /// Whether the tree was told what an object was given.
+  func isGiftNoted(of object: any RestorableObject) -> Bool { row(of: object).map { progress[$0].isSpent } ?? false }
+
+  /// Says that the older records that an object could have been given go.
+  ///
+  /// As long as no capture has met the object, they go with that.
+  ///
+  /// - Returns: These records.
+  func settle(_ object: any RestorableObject) -> [NodeID] {
+    guard let index = row(of: object), case .records(var gift) = progress[index].gift else { return [] }
+    let settled = gift.superseded
+    if !progress[index].isSpent { gift.first += settled }
     gift.superseded = []
     progress[index].gift = .records(gift)
     progress[index].remarks.removeAll(where: \.isConflict)
+    return settled
   }
 
   private func row(of object: any RestorableObject) -> Int? {
-    plan.nodes.indices.first { self.object(at: $0) === object }
+    if let controller = object as? any RestorableController, let index = index(of: controller) { return index }
+    return plan.nodes.indices.first { self.object(at: $0) === object }
   }
 }

@@ -5,6 +5,9 @@ extension RestorationCoordinator {
   ///
   /// A locked device doesn't throw: restoring then reports ``RestorationOutcome/locked``. Nor does damaged state.
   ///
+  /// It looks at the disk on the calling thread, to know whether somebody else has the scene. What is asked of the coordinator
+  /// later does not; a ``RestorationSession`` does nothing of it on the main actor.
+  ///
   /// - Parameters:
   ///   - device: Where the state is kept.
   ///   - delegate: Says whether to preserve and restore. It is held weakly: keep it yourself.
@@ -18,19 +21,60 @@ extension RestorationCoordinator {
     configuration: RestorationConfiguration = .init(), session: SceneSession.ID = .main,
     registry: RestorationRegistry = RestorationRegistry()
   ) throws(ProtectionError) {
-    let slot = ArchiveSlot(application: configuration.application, scene: session.rawValue)
-    let store = try device.archives(for: slot, protection: configuration.protection)
-    do throws(ProtectionError) {
-      try store.take(waiting: .zero)
-    } catch  where error.code == .inUse && error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
-      // One that has gone lets it go as soon as its last save ends: the worker waits for that, and not the main actor.
-      if Self.hasWriter(of: session, configuration.application) { throw error }
-    } catch  where error.code != .inUse && error.code != .unsafeLocation {
-      // Restoring tells it: a damaged disk is no reason not to start.
+    try self.init(
+      taken: try device.take(session, of: configuration), of: device, delegate: delegate, configuration: configuration,
+      session: session, registry: registry)
+  }
+
+  /// Creates the coordinator of a scene whose archive was taken, if it could be.
+  convenience init(
+    taken: TakenScene, of device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
+    configuration: RestorationConfiguration, session: SceneSession.ID, registry: RestorationRegistry
+  ) throws(ProtectionError) {
+    if let error = taken.failure {
+      if error.code == .inUse, error.processIdentifier == ProcessInfo.processInfo.processIdentifier {
+        // One that has gone lets it go as soon as its last save ends: the worker waits for that, and not the main actor.
+        if Self.hasWriter(of: taken.store) { throw error }
+      } else if error.code == .inUse || error.code == .unsafeLocation {
+        throw error
+      }
+      // Any other is told by restoring: a damaged disk is no reason not to start.
     }
-    self.init(store: store, delegate: delegate, configuration: configuration, session: session, registry: registry)
+    self.init(
+      store: taken.store, delegate: delegate, configuration: configuration, session: session, registry: registry)
     observeUnlock(of: device)
   }
+
+  /// Creates the coordinator of a scene, whose archive is taken away from the main actor.
+  static func make(
+    on device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
+    configuration: RestorationConfiguration, session: SceneSession.ID = .main,
+    registry: RestorationRegistry = RestorationRegistry()
+  ) async throws(ProtectionError) -> RestorationCoordinator {
+    let taken = try await take(session, of: device, configuration)
+    return try RestorationCoordinator(
+      taken: taken, of: device, delegate: delegate, configuration: configuration, session: session, registry: registry)
+  }
+
+  /// Takes the archive of a scene away from the main actor, for a coordinator to be made next.
+  static func take(
+    _ session: SceneSession.ID, of device: ProtectedDevice, _ configuration: RestorationConfiguration
+  ) async throws(ProtectionError) -> TakenScene {
+    let claim = SceneClaim()
+    claims.removeAll { $0.claim == nil }
+    claims.append(WeakClaim(claim: claim))
+    return try await device.away { (device) throws(ProtectionError) in
+      var taken = try device.take(session, of: configuration)
+      if taken.failure == nil { claim.note(taken.store) }
+      taken.claim = claim
+      return taken
+    }
+  }
+
+  private struct WeakClaim { weak let claim: SceneClaim? }
+
+  /// Those who are about to make a coordinator.
+  private static var claims: [WeakClaim] = []
 
   /// Preserves for the last time, and lets the scene's archive go, so that another coordinator may have it at once.
   ///
@@ -42,12 +86,13 @@ extension RestorationCoordinator {
     await letGo()
   }
 
-  /// Whether a coordinator that lives writes a scene.
-  private static func hasWriter(of session: SceneSession.ID, _ application: String) -> Bool {
-    all.contains { coordinator in
-      coordinator.session == session && coordinator.configuration.application == application
-        && (coordinator.store as? ArchiveStore)?.isOpen == true
-    }
+  /// Whether a coordinator that lives, or is about to, writes a scene.
+  private static func hasWriter(of store: ArchiveStore) -> Bool {
+    claims.contains { $0.claim?.has(store) == true }
+      || all.contains { coordinator in
+        guard let other = coordinator.store as? ArchiveStore else { return false }
+        return other.isOpen && other.isOfSameSlot(as: store)
+      }
   }
 
   /// Lets the scene's archive go, so that another coordinator may have it.

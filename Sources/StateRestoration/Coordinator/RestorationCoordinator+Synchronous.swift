@@ -40,7 +40,7 @@ extension RestorationCoordinator {
   }
 
   /// Throws unless a synchronous call may begin: another operation that waits for the main actor would be waited for in vain.
-  private func requireFree(_ kind: ExclusiveOperations.Kind) throws(RestorationError) {
+  func requireFree(_ kind: ExclusiveOperations.Kind) throws(RestorationError) {
     if !isAsking { endHandedSave() }
     // A save that has not copied anything yet may be overtaken by another one.
     guard !isAsking, operations.current == nil || (kind == .saving && operations.current == .saving) else {

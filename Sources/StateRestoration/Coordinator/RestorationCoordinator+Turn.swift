@@ -180,7 +180,7 @@ extension RestorationCoordinator {
     _ turn: RestoreTurn, _ loaded: LoadedState, _ batch: CaptureBatch
   ) async {
     let retired = turn.retireRows()
-    let acquitted = turn.acquittedRecords
+    let (acquitted, reopened) = (turn.acquittedRecords, turn.reopenedRows)
     let crashNode = turn.request.crashNode
     let context = configuration.context
     let loader = loader()
@@ -191,6 +191,7 @@ extension RestorationCoordinator {
         if let crashNode { isReplaced = try session.quarantine(crashNode, of: loaded, loader: loader) }
         try session.table.drop(retired)
         try session.table.acquit(acquitted)
+        for row in reopened { try session.table.open(row) }
       } catch {
         session.begin(.empty, retiring: [loaded.state.generation], context: context)
         return false

@@ -14,8 +14,8 @@ struct CapturedShape {
   var children: [any RestorableController] = []
   /// The views, in order; empty for views and shared objects.
   var views: [any RestorableView] = []
-  /// The roles of children that have one.
-  var roles: [RestorationIdentifier: RestorationRole] = [:]
+  /// The roles of children that have one: by object, as two of them may be called the same.
+  var roles: [ObjectIdentifier: RestorationRole] = [:]
 }
 
 /// One object as it was at one moment: copies, to be encoded elsewhere, and what the tree needs to know of it.

@@ -28,7 +28,7 @@
 @MainActor protocol RolesFacet {
   func roles(
     of children: [any RestorableController], in object: any RestorableObject
-  ) -> [RestorationIdentifier: RestorationRole]
+  ) -> [ObjectIdentifier: RestorationRole]
 }
 
 /// How to read and assign an object's one value.
@@ -148,19 +148,13 @@ struct OwnerFacet<T: RestorationViewOwner>: ViewsFacet {
 struct ContainerFacet<T: RestorationContainer>: RolesFacet {
   func roles(
     of children: [any RestorableController], in object: any RestorableObject
-  ) -> [RestorationIdentifier: RestorationRole] {
+  ) -> [ObjectIdentifier: RestorationRole] {
     let container = downcast(object, to: T.self)
-    var roles: [RestorationIdentifier: RestorationRole] = [:]
-    // Mostly nobody has a role.
-    var siblings: Set<RestorationIdentifier>?
-    for (position, child) in children.enumerated() {
+    var roles: [ObjectIdentifier: RestorationRole] = [:]
+    for child in children {
       // In this order: to find the role of one without a name a stack looks through all below it.
-      guard let identifier = child.restoration.identifier else { continue }
-      let role = container.restorationRole(of: child)
-      if role != nil, siblings == nil { siblings = Set(children[..<position].compactMap(\.restoration.identifier)) }
-      // A sibling that is called the same has no say.
-      guard siblings?.insert(identifier).inserted == true else { continue }
-      roles[identifier] = role
+      guard child.restoration.identifier != nil, let role = container.restorationRole(of: child) else { continue }
+      roles[ObjectIdentifier(child)] = role
     }
     return roles
   }

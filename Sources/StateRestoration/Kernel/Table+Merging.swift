@@ -4,8 +4,9 @@ internal import RestorationArchive
 extension Table {
   /// Adds the records of another table that was saved, or edited, while the device was locked: they are newer than all here.
   ///
-  /// Records go over bit for bit, so that state whose class is unknown in this run is merged as well. Rows with records go by
-  /// their key; rows without one by *Find*, so that a container that names its model later leads to the right place.
+  /// Records go over bit for bit, so that state whose class is unknown in this run is merged as well. Rows with records, and
+  /// absent ones, go by their key; present rows without one by *Find*, so that a container that names its model later leads to
+  /// the right place.
   ///
   /// - Returns: The records here, by those there.
   mutating func merge(
@@ -40,7 +41,8 @@ extension Table {
         hasRecords = try other.node(child)?.attributes.flags.contains(.record) ?? false
       }
       let place = Place(parent: parent, identifier: node.rowIdentifier)
-      let row = try target(of: node, at: place, hasRecords: hasRecords, taken)
+      let goesByKey = hasRecords || node.attributes.flags.contains(.absent)
+      let row = try target(of: node, at: place, goesByKey: goesByKey, taken)
       targets[source] = row
       taken.insert(row)
       stack += children.reversed()
@@ -50,7 +52,7 @@ extension Table {
       } else {
         try noteNewer(row, at: place)
       }
-      if children.count > 1 { orders.append((row, children)) }
+      if !children.isEmpty { orders.append((row, children)) }
       // The role is that of the object that was live last, which may have had none.
       if var attributes = try writer.node(row)?.attributes, attributes.role != node.attributes.role {
         attributes.role = node.attributes.role
@@ -59,11 +61,15 @@ extension Table {
       }
       if node.byteCount > 0 { try add(node, to: row, &coming, &copies) }
     }
-    try arrangeNewRows()
     // Their order is that of the later run.
-    for (row, children) in orders { try arrange(children.compactMap { targets[$0] }, below: row) }
+    for (row, children) in orders {
+      var seen: Set<NodeID> = []
+      try arrange(children.compactMap { targets[$0] }.filter { seen.insert($0).inserted }, below: row)
+    }
+    formerOrders = [:]
     for (parent, rows) in moved { try giveWay(to: rows, below: parent, merged: taken) }
     try writer.copyRecords(copies, from: other)
+    if classes.ageLimit != nil { try noteAges(of: context.timeSaved, except: taken) }
     let newer = try other.context
     context.timeSaved = max(context.timeSaved, newer.timeSaved)
     context.schemaVersion = max(context.schemaVersion, newer.schemaVersion)
@@ -73,12 +79,12 @@ extension Table {
 
   /// The row here that a row there leads to, made if there is none.
   private mutating func target(
-    of node: RestorationArchive.Node, at place: Place, hasRecords: Bool, _ taken: Set<NodeID>
+    of node: RestorationArchive.Node, at place: Place, goesByKey: Bool, _ taken: Set<NodeID>
   ) throws(ArchiveError) -> NodeID {
     let asker = classes.asker(for: node.attributes)
     let rows = try rows(at: place)
     if node.attributes.flags.contains(.reserved), let row = rows.first { return row }
-    if hasRecords {
+    if goesByKey {
       for row in rows where try hasIdentity(asker.identity, row) { return row }
     } else {
       var candidates: [Find.Row] = []
@@ -132,6 +138,19 @@ extension Table {
     try openRows(upTo: row)
   }
 
+  /// Says of rows that were live in the last save, and not in the locked run, since when they age.
+  private mutating func noteAges(of time: Date, except taken: Set<NodeID>) throws(ArchiveError) {
+    var stack = try writer.roots
+    while let row = stack.popLast() {
+      stack += try writer.children(of: row)
+      guard !taken.contains(row), var attributes = try writer.node(row)?.attributes, attributes.savedAt == nil,
+        attributes.flags.isDisjoint(with: [.reserved, .record])
+      else { continue }
+      attributes.savedAt = time
+      try writer.setAttributes(attributes, of: row)
+    }
+  }
+
   /// Says of rows whose roles others have since that no object had them as late as those.
   private mutating func giveWay(to rows: [NodeID], below parent: NodeID, merged: Set<NodeID>) throws(ArchiveError) {
     var roles: Set<RestorationRole> = []
@@ -154,7 +173,9 @@ extension Table {
       attributes.savedAt = writer.context.timeSaved
       try writer.setAttributes(attributes, of: other)
     }
-    guard var attributes = try writer.node(row)?.attributes, attributes.savedAt != nil else { return }
+    guard var attributes = try writer.node(row)?.attributes, attributes.savedAt != nil || absent.contains(row) else {
+      return
+    }
     attributes.flags.subtract([.carriedOver, .absent])
     absent.remove(row)
     attributes.savedAt = nil

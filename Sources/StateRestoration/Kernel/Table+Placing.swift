@@ -44,6 +44,11 @@ extension Table {
         try refuse(placement, because: error)
       }
     }
+    // The keys of live objects change all at once: only then rows share keys. Mostly no place has a second row.
+    guard !numbered.isEmpty else { return }
+    for placement in arrivals.batch.placements {
+      if let row = row(of: placement.key) { try uniteHeld(row, placement.key) }
+    }
   }
 
   /// Notes what an object was given in the turn that met it.
@@ -74,6 +79,11 @@ extension Table {
     for record in gift?.first ?? [] { try removeRecord(record) }
     if case .unread? = placement.given, try !records(of: row).isEmpty, !placement.isEdit {
       holding.baseline = .unknown
+    }
+    // A row without a record: what its object has then is nobody's edit.
+    if case .own? = placement.given, !node.hasRecord {
+      holding.record = nil
+      if !placement.isEdit { holding.baseline = .unknown }
     }
     hold(holding, placement.key)
     try reopen(row)
@@ -147,7 +157,6 @@ extension Table {
     guard let row = holding.row else { return }
     let place = Place(parent: try rowAbove(placement), identifier: placement.identifier)
     try move(row, to: place)
-    try uniteHeld(row, placement.key)
   }
 
   /// Finds a row for an object that nobody has given anything: that of exactly its key, or a new one.
@@ -259,6 +268,7 @@ extension Table {
           waiting.append((child, twin))
         } else {
           try move(child, to: there)
+          if let twin, holders[twin] == nil { waiting.append((twin, child)) }
         }
       }
       emptied.append(source)
@@ -370,11 +380,12 @@ extension Table {
     for row in try rows(at: place) { try remove(row) }
   }
 
-  /// Removes the older records that a live object could have been given: the program has settled the conflict.
-  mutating func settle(_ key: CaptureBatch.Key) throws(ArchiveError) {
+  /// Removes older records that a live object could have been given: the program was shown them, and has settled the conflict.
+  mutating func settle(_ key: CaptureBatch.Key, _ records: [NodeID]) throws(ArchiveError) {
     guard let holding = holding(key) else { return }
-    for record in holding.superseded { try removeRecord(record) }
-    update(key) { $0.superseded = [] }
+    let settled = Set(records)
+    for record in holding.superseded where settled.contains(record) { try removeRecord(record) }
+    update(key) { $0.superseded.removeAll(where: settled.contains) }
   }
 
   /// Removes rows whose own rules say that they are of no use any more.
@@ -441,7 +452,8 @@ extension Table {
     }
   }
 
-  private mutating func open(_ row: NodeID) throws(ArchiveError) {
+  /// Says that objects are made in a row again.
+  mutating func open(_ row: NodeID) throws(ArchiveError) {
     guard closed.remove(row) != nil else { return }
     try setFlag(.closed, false, of: row)
   }

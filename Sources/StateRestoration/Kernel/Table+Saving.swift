@@ -13,15 +13,15 @@ extension Table {
     for key in batch.removals { try leave(key) }
     try leave(batch.leftGifts)
     try drop(batch.removedRows)
-    try arrangeNewRows()
-    for order in batch.orders { try arrange(order) }
     for record in batch.records { try store(record, of: batch) }
-    try arrangeNewRows()
     if isLocked {
       try noteOrders(of: batch)
       // Rows have come in the order of their records.
       for order in orders.values { try arrange(order) }
+    } else {
+      for order in batch.orders { try arrange(order) }
     }
+    try arrangeNewRows()
     // What restoring has made of the values is nobody's edit.
     if batch.isMeeting { changed = known }
     try boundAbsent()
@@ -99,9 +99,11 @@ extension Table {
     if holding.isCaptured, holding.attributes.model == nil {
       var isChanged = false
       if let baseline = holding.baseline {
-        if baseline != .unknown { isChanged = try self.baseline(record, of: batch) != baseline }
+        let values = valuesNow(record, of: batch)
+        isChanged = baseline != .unknown && values != baseline
       } else if let own = holding.record, try writer.node(own)?.hasRecord == true {
-        isChanged = try !writer.hasRecord(of: own, entries: entries)
+        // Those that can't be encoded are not those of a record.
+        isChanged = valuesNow(record, of: batch) == .unencodable ? true : try !writer.hasRecord(of: own, entries: entries)
       }
       if isChanged { return try giveUpRow(key, attributes) }
     }
@@ -135,7 +137,10 @@ extension Table {
     holding.row = row
     hold(holding, key)
     try reopen(row)
-    for child in try writer.children(of: former) where holders[child] != nil {
+    successors[former] = row
+    if let order = formerOrders[former] { try arrangeNewRows(below: former, as: order) }
+    // With those that objects below it have given up in the same way.
+    for child in try writer.children(of: former) where holders[child] != nil || successors[child] != nil {
       guard let there = try self.place(of: child) else { continue }
       try move(child, to: Place(parent: row, identifier: there.identifier))
     }
@@ -189,6 +194,10 @@ extension Table {
       return false
     }
     return try self.baseline(record, of: batch) != baseline
+  }
+
+  private mutating func valuesNow(_ record: CaptureBatch.Record, of batch: CaptureBatch) -> Baseline {
+    (try? baseline(record, of: batch)) ?? .unencodable
   }
 
   private mutating func note(_ baseline: Baseline, _ key: CaptureBatch.Key) throws(ArchiveError) {
@@ -406,22 +415,63 @@ extension Table {
   /// Live children in their order.
   private mutating func arrange(_ order: CaptureBatch.Order) throws(ArchiveError) {
     guard let parent = row(of: order.parent) else { return }
+    formerOrders[parent] = nil
     try arrange(order.children.compactMap { row(of: $0) }, below: parent)
   }
 
-  /// Rows in an order; each of the others stays behind the one that it stood behind.
+  /// Rows beside which others of their places have come, and whose objects stand as before.
+  private mutating func arrangeNewRows() throws(ArchiveError) {
+    defer { (formerOrders, successors) = ([:], [:]) }
+    for (parent, former) in formerOrders where try writer.node(parent) != nil {
+      try arrangeNewRows(below: parent, as: former)
+    }
+  }
+
+  private mutating func arrangeNewRows(below parent: NodeID, as former: [NodeID]) throws(ArchiveError) {
+    let children = try writer.children(of: parent)
+    var live = Set(children.filter { holders[$0] != nil })
+    var order = former.compactMap { live.remove(successors[$0] ?? $0) }
+    order += children.filter { live.contains($0) }
+    try arrange(order, below: parent)
+  }
+
+  /// The order of siblings: places in the order of some of their rows; each other place stays behind the one that it stood behind.
+  /// All rows of a place stand together, as they stood.
   mutating func arrange(_ live: [NodeID], below parent: NodeID) throws(ArchiveError) {
     let present = try writer.children(of: parent)
+    // One of them may be elsewhere by now.
+    let isPresent = live == present ? [] : Set(present)
+    let live = live == present ? live : live.filter { isPresent.contains($0) }
     var wanted = live
     if live.count < present.count {
+      // For which row of its place another one counts.
+      var leaders: [NodeID: NodeID] = [:]
+      var leadersOfPlaces: [Place: NodeID] = [:]
       let isLive = Set(live)
+      if !numbered.isEmpty {
+        for row in live + present.filter({ !isLive.contains($0) }) {
+          guard let place = try place(of: row), numbered[place] != nil else { continue }
+          let leader = leadersOfPlaces[place] ?? row
+          leadersOfPlaces[place] = leader
+          leaders[row] = leader
+        }
+      }
+      var rows: [NodeID: [NodeID]] = [:]
       var followers: [NodeID?: [NodeID]] = [:]
       var last: NodeID?
       for node in present {
-        if isLive.contains(node) { last = node } else { followers[last, default: []].append(node) }
+        let leader = leaders[node] ?? node
+        if leaders[node] != nil { rows[leader, default: []].append(node) }
+        if isLive.contains(leader) {
+          last = leader
+        } else if leader == node {
+          followers[last, default: []].append(node)
+        }
       }
-      wanted = followers[nil] ?? []
-      for node in live { wanted += [node] + (followers[node] ?? []) }
+      wanted = []
+      for node in [nil] + live.filter({ leaders[$0] ?? $0 == $0 }).map(Optional.some) {
+        for one in (node.map { [$0] } ?? []) + (followers[node] ?? []) { wanted += rows[one] ?? [one] }
+      }
     }
     if wanted != present, wanted.count == present.count { try writer.setChildren(wanted, of: parent) }
   }

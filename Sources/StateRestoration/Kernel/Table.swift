@@ -66,8 +66,10 @@ struct Table: Sendable {
   private(set) var holders: [NodeID: CaptureBatch.Key] = [:]
   /// The rows whose names have numbers.
   var numbered: [Place: [NodeID]]
-  /// Rows that have come since the last arrangement, by the rows above them and those that were in their places before.
-  private var newRows: [NodeID: [NodeID: [NodeID]]] = [:]
+  /// The rows below others as they stood before one of them came beside another of its place: they are to be arranged.
+  var formerOrders: [NodeID: [NodeID]] = [:]
+  /// The rows that objects have instead of others in the same places, by those.
+  var successors: [NodeID: NodeID] = [:]
   /// The second and later records of rows, in the order of their saves.
   var furtherRecords: [NodeID: [NodeID]]
   /// The rows that are absent.
@@ -229,35 +231,16 @@ struct Table: Sendable {
     (attributes.savedAt, attributes.save) = (nil, 0)
     let name = try freeName(at: place, for: nil)
     if name != place.identifier { attributes.flags.insert(.numbered) }
+    try noteOrder(at: place, isShared: name != place.identifier)
     let row = try writer.insert(name, parent: place.parent, attributes: attributes)
-    if name != place.identifier {
-      numbered[place, default: []].append(row)
-      if let parent = place.parent, let other = try writer.child(of: parent, identifier: place.identifier) {
-        newRows[parent, default: [:]][other, default: []].append(row)
-      }
-    }
+    if name != place.identifier { numbered[place, default: []].append(row) }
     return row
   }
 
-  /// Puts new rows behind those that are there in their places: an object that shows another model keeps its place among its
-  /// siblings.
-  mutating func arrangeNewRows() throws(ArchiveError) {
-    for (parent, places) in newRows where try writer.node(parent) != nil {
-      let children = try writer.children(of: parent)
-      let present = Set(children)
-      let new = Set(places.values.joined()).intersection(present)
-      var arranged: [NodeID] = []
-      for child in children where !new.contains(child) {
-        arranged.append(child)
-        for row in (places[child] ?? []).reversed() where new.contains(row) { arranged.append(row) }
-      }
-      if arranged.count < children.count {
-        let known = Set(arranged)
-        arranged += children.filter { !known.contains($0) }
-      }
-      if arranged != children { try writer.setChildren(arranged, of: parent) }
-    }
-    newRows = [:]
+  /// Notes how the rows stand beside which another one of a place comes.
+  private mutating func noteOrder(at place: Place, isShared: Bool) throws(ArchiveError) {
+    guard let parent = place.parent, formerOrders[parent] == nil, isShared || numbered[place] != nil else { return }
+    formerOrders[parent] = try writer.children(of: parent)
   }
 
   /// Puts a row in another place.
@@ -278,6 +261,7 @@ struct Table: Sendable {
     }
     if isNumbered { forgetNumber(of: row, at: former) }
     let name = try freeName(at: place, for: row)
+    try noteOrder(at: place, isShared: name != place.identifier)
     try writer.rename(row, to: name)
     try setFlag(.numbered, name != place.identifier, of: row)
     if name != place.identifier { numbered[place, default: []].append(row) }

@@ -364,13 +364,14 @@ extension RestorePlan {
     record.further == nil ? details(of: record.row).damage : further(record)?.damage
   }
 
-  /// The record with a number.
-  func record(_ id: NodeID) -> RecordPlace? {
-    if let row = nodes.firstIndex(where: { $0.id == id }) { return RecordPlace(row: row) }
+  /// All records, by their numbers.
+  var recordPlaces: [NodeID: RecordPlace] {
+    var places = Dictionary(
+      nodes.indices.map { (nodes[$0].id, RecordPlace(row: $0)) }, uniquingKeysWith: { first, _ in first })
     for (row, records) in further {
-      if let position = records.firstIndex(where: { $0.id == id }) { return RecordPlace(row: row, further: position) }
+      for position in records.indices { places[records[position].id] = RecordPlace(row: row, further: position) }
     }
-    return nil
+    return places
   }
 
   /// The values of a record; empty when it has none, or when damage hides them.

@@ -105,10 +105,13 @@ extension RestoreTurn {
 
   /// Whether a row is given to nobody, which is noted.
   private func refusal(of row: Int, to object: any RestorableObject) -> Refusal? {
-    if progress[row].reason?.deletesState == true { return .gone }
-    if let reason = end(of: row) {
-      fail(row, reason)
-      return .gone
+    // What an object has written in this run is not gone.
+    if !hasWritten(object, in: row) {
+      if progress[row].reason?.deletesState == true { return .gone }
+      if let reason = end(of: row) {
+        fail(row, reason)
+        return .gone
+      }
     }
     guard isClosed(row) else { return nil }
     shutOut.append((WeakObject(object: object), row))
@@ -152,6 +155,12 @@ extension RestoreTurn {
       return isKept ? row : nil
     }
     return nil
+  }
+
+  /// Whether an object has written a record of a row in this run, while the device was locked.
+  private func hasWritten(_ object: any RestorableObject, in row: Int) -> Bool {
+    guard let number = request.edits.record(of: object) else { return false }
+    return plan.records(of: row).contains { plan.id(of: $0) == number }
   }
 
   private func fitting(_ rows: [Int], _ asker: Asker, _ object: any RestorableObject) -> [Int] {
@@ -234,8 +243,9 @@ extension RestoreTurn {
     {
       return reason
     }
-    if let model = details.model, registered.onlyIf?(model) == false { return .modelGone(model) }
-    return nil
+    guard let model = details.model, let modelExists = registered.onlyIf else { return nil }
+    noteBeginning(of: row)
+    return modelExists(model) ? nil : .modelGone(model)
   }
 
   /// Makes a row an object's, unless the object has a place already, and meets those below it.

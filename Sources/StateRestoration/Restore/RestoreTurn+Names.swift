@@ -3,26 +3,38 @@ internal import RestorationArchive
 extension RestoreTurn {
   /// Says of rows that nobody made an object for that their object may be there under another name.
   func findOtherNames() {
-    for index in plan.nodes.indices
-    where progress[index].reason == .noObject && plan.nodes[index].kind == .controller {
-      guard let other = namesake(of: index) else { continue }
+    let missing = plan.nodes.indices.filter {
+      progress[$0].reason == .noObject && plan.nodes[$0].kind == .controller && plan.nodes[$0].parent != nil
+    }
+    guard !missing.isEmpty else { return }
+    // Looked through once for each parent, as very many of its rows may have no object.
+    var stored: [Int: Set<RestorationIdentifier>] = [:]
+    for index in missing { if let parent = plan.nodes[index].parent { stored[parent] = [] } }
+    for index in plan.nodes.indices {
+      if let parent = plan.nodes[index].parent, let name = plan.paths[index].last { stored[parent]?.insert(name) }
+    }
+    let namesakes = stored.reduce(into: [:]) { $0[$1.key] = unstoredChildren(of: $1.key, $1.value) }
+    for index in missing {
+      guard let parent = plan.nodes[index].parent, let tag = plan.identity(of: index).classTag,
+        let other = namesakes[parent]?[tag]
+      else { continue }
       progress[index].reject(
         .nameDiffers(found: other.restoration.identifier?.rawValue ?? "", type: "\(type(of: other))"))
     }
   }
 
-  /// A child of the row's parent that is of the row's class, and whose name nothing is stored under.
-  private func namesake(of index: Int) -> (any RestorableController)? {
-    guard let parent = plan.nodes[index].parent, let owner = controller(at: parent) else { return nil }
-    let identity = plan.identity(of: index)
-    let stored = Set(
-      plan.nodes.indices.lazy.filter { [plan] in plan.nodes[$0].parent == parent }.compactMap { [plan] in
-        plan.paths[$0].last
-      })
-    return owner.listedChildren.first { child in
-      guard let name = child.restoration.identifier, !stored.contains(name) else { return false }
-      return request.registry.identity(of: child).identity.classTag == identity.classTag
+  /// The first child of each class below a row's object whose name nothing is stored under, by its class.
+  private func unstoredChildren(
+    of parent: Int, _ stored: Set<RestorationIdentifier>
+  ) -> [RestorationClass: any RestorableController] {
+    var children: [RestorationClass: any RestorableController] = [:]
+    for child in controller(at: parent)?.listedChildren ?? [] {
+      guard let name = child.restoration.identifier, !stored.contains(name),
+        let tag = request.registry.identity(of: child).identity.classTag, children[tag] == nil
+      else { continue }
+      children[tag] = child
     }
+    return children
   }
 
   /// Gives up the rows of classes that the program does not have any more, those included that wait for an object.

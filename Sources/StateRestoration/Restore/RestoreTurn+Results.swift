@@ -9,7 +9,9 @@ extension RestoreTurn {
     uninstalled = []
     for (shut, row) in shutOut {
       if let object = shut.object {
-        tree.given.note(object, .unread(plan.nodes[row].id), of: nil, outlives: true)
+        tree.given.note(
+          object, .unread(plan.nodes[row].id), of: plan.details(of: row).model.map { _ in plan.identity(of: row) },
+          outlives: true)
       }
     }
     shutOut = []
@@ -17,12 +19,16 @@ extension RestoreTurn {
     for index in range {
       guard let object = object(at: index), !plan.nodes[index].isApplication else { continue }
       if isEdited(object) { tree.given.noteEdit(object) }
+      if let controller = controller(at: index), controller.restoration.identifier != plan.paths[index].last {
+        tree.given.noteRenamed(object)
+      }
       var given = given(at: index)
       if isLate, case .unread(let row) = given { given = .late(row) }
+      if isLate, case .own(let row) = given, plan.records(of: index).isEmpty { given = .late(row) }
       tree.given.note(
         object, given, of: plan.details(of: index).model.map { _ in plan.identity(of: index) },
         outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))
-      if given.gift != nil { progress[index].isSpent = true }
+      if given.gift != nil || plan.records(of: index).isEmpty { progress[index].isSpent = true }
     }
   }
 
@@ -61,12 +67,18 @@ extension RestoreTurn {
       guard progress[index].isRestored else { return nil }
       switch progress[index].gift {
       case .records(let gift):
-        let isQuarantined = plan.record(gift.record).map { plan.flags(of: $0).contains(.quarantined) }
+        let isQuarantined = recordPlaces[gift.record].map { plan.flags(of: $0).contains(.quarantined) }
         return isQuarantined == true ? gift.record : nil
       case .own, .nothing:
-        let flags = plan.nodes[index].flags
-        return flags.contains(.quarantined) || flags.contains(.closed) ? plan.nodes[index].id : nil
+        return plan.nodes[index].flags.contains(.quarantined) ? plan.nodes[index].id : nil
       }
+    }
+  }
+
+  /// The closed rows that were asked for once more, and have objects now.
+  var reopenedRows: [NodeID] {
+    plan.nodes.indices.compactMap { index in
+      plan.nodes[index].flags.contains(.closed) && hasObject(at: index) ? plan.nodes[index].id : nil
     }
   }
 

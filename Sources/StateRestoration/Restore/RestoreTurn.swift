@@ -33,6 +33,9 @@ internal import RestorationArchive
     plan.leads.lazy.filter { [plan] in !plan.nodes[$0].isApplication }.map { [plan] in (plan.paths[$0], $0) }
   ) { first, _ in first }
 
+  /// All records, by their numbers; made when one is first looked for.
+  private(set) lazy var recordPlaces = plan.recordPlaces
+
   init(plan: RestorePlan, _ request: RestoreRequest) {
     self.plan = plan
     self.request = request

@@ -122,10 +122,7 @@
   }
 
   func preserveState(of root: (any RestorableController)?) async throws(RestorationError) -> PreservationOutcome? {
-    var failure: RestorationError?
-    do throws(RestorationError) { _ = try await scenes.program?.preserve() } catch { failure = error }
     let outcomes = try await scenes.preserveAll().map(\.outcome)
-    if let failure { throw failure }
     return outcomes.first { if case .preserved = $0 { true } else { false } } ?? outcomes.first ?? .unchanged(nil)
   }
 
@@ -170,6 +167,7 @@
     }
     do throws(RestorationError) {
       try await scenes.program?.discardForGood()
+      try await scenes.discardOtherPrograms()
     } catch {
       failure = failure ?? error
     }

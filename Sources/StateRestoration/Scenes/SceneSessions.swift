@@ -38,6 +38,10 @@ internal import Observation
   @ObservationIgnored var program: RestorationCoordinator? {
     didSet { program?.snapshots = snapshots }
   }
+  /// Whether the program is asked for a root in this moment.
+  @ObservationIgnored var isAsking = false
+  /// The names under which other processes may keep theirs.
+  @ObservationIgnored var otherPrograms: [SceneSession.ID] = []
   /// The scenes that were closed since the launch: what they had then comes back whole.
   @ObservationIgnored private var closed: Set<SceneSession.ID> = []
   /// The restoration classes, blueprints and shared objects of all scenes.
@@ -45,6 +49,8 @@ internal import Observation
 
   @ObservationIgnored private let makeCoordinator:
     @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
+  /// Takes the archives of scenes before their coordinators are made; nil where the store blocks nobody.
+  @ObservationIgnored private let places: ScenePlaces?
   @ObservationIgnored private let worker: PreservationWorker<any PreservationStore>
   @ObservationIgnored private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
   @ObservationIgnored private let operations = ExclusiveOperations()
@@ -66,24 +72,35 @@ internal import Observation
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry()
   ) throws(ProtectionError) {
-    let slot = ArchiveSlot(application: configuration.application, scene: "", slot: "scenes")
-    let list = try device.archives(for: slot, protection: configuration.protection)
-    self.init(list: list, configuration: configuration, registry: registry) {
+    self.init(
+      list: try device.listOfScenes(of: configuration), on: device, delegate: delegate, configuration: configuration,
+      registry: registry)
+  }
+
+  /// Creates the list whose store is there; the archives of scenes are taken away from the main actor.
+  convenience init(
+    list: ArchiveStore, on device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
+    configuration: RestorationConfiguration, registry: RestorationRegistry
+  ) {
+    let places = ScenePlaces(device, configuration)
+    self.init(list: list, configuration: configuration, registry: registry, places: places) {
       [weak delegate] id throws(ProtectionError) in
       try RestorationCoordinator(
-        device: device, delegate: delegate, configuration: configuration, session: id, registry: registry)
+        taken: try places.take(id), of: device, delegate: delegate, configuration: configuration, session: id,
+        registry: registry)
     }
   }
 
   /// Creates the list on any stores; for tests of the engine.
   init(
     list: any PreservationStore, configuration: RestorationConfiguration,
-    registry: RestorationRegistry = RestorationRegistry(),
+    registry: RestorationRegistry = RestorationRegistry(), places: ScenePlaces? = nil,
     makeCoordinator: @escaping @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
   ) {
     self.configuration = configuration
     self.registry = registry
     self.makeCoordinator = makeCoordinator
+    self.places = places
     worker = PreservationWorker(label: "state-restoration.scenes", state: list)
   }
 
@@ -142,11 +159,23 @@ internal import Observation
   /// - Returns: The scene's coordinator, to restore and preserve its hierarchy.
   package func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
     try await operations.run(.saving) { () async throws(RestorationError) in
-      let coordinator = try coordinator(for: id)
+      let coordinator = try await preparedCoordinator(for: id)
       noteOpening(of: id, role: role)
       try await save()
       return coordinator
     }
+  }
+
+  /// The coordinator of a session, as ``coordinator(for:)``, without waiting for the disk on the main actor.
+  func preparedCoordinator(for id: SceneSession.ID) async throws(RestorationError) -> RestorationCoordinator {
+    if coordinators[id] == nil { await places?.prepare(id) }
+    return try coordinator(for: id)
+  }
+
+  /// A coordinator for a moment, without waiting for the disk on the main actor.
+  private func makePreparedCoordinator(_ id: SceneSession.ID) async throws(ProtectionError) -> RestorationCoordinator {
+    await places?.prepare(id)
+    return try makeCoordinator(id)
   }
 
   private func noteOpening(of id: SceneSession.ID, role: String) {
@@ -166,16 +195,15 @@ internal import Observation
   func openFirstFree(role: String) async throws(RestorationError) -> (id: SceneSession.ID, RestorationCoordinator) {
     try await operations.run(.saving) { () async throws(RestorationError) in
       // While the device is locked the archives say who has them, and the list is joined later.
-      if (try? await look()) != nil {
-        await noteEnded()
-        await forgetSurplus()
-      }
+      if (try? await look()) != nil { await noteEnded() }
       var number = 1
       while true {
         let id: SceneSession.ID = number == 1 ? .main : "\(SceneSession.ID.main) \(number)"
         do throws(RestorationError) {
-          let coordinator = try coordinator(for: id)
+          let coordinator = try await preparedCoordinator(for: id)
           noteOpening(of: id, role: role)
+          // Only now: the state that this process asks for is given however old it is.
+          await forgetSurplus()
           do throws(RestorationError) { try await save() } catch {
             // A disk that fails is no reason not to start, here as with one scene.
             configuration.log.log(.warning, "the list of instances could not be saved: \(error)")
@@ -191,7 +219,7 @@ internal import Observation
   /// Notes that open scenes which nobody has are closed: the process that had one was killed.
   private func noteEnded() async {
     for session in sessions where session.isOpen && coordinators[session.id] == nil {
-      guard let coordinator = try? makeCoordinator(session.id) else { continue }
+      guard let coordinator = try? await makePreparedCoordinator(session.id) else { continue }
       await coordinator.letGo()
       let now = known.nextClosing(configuration.now())
       known.change(session.id) { $0.closedAt = now }
@@ -242,21 +270,39 @@ internal import Observation
     try await operations.run(.saving) { () async throws(RestorationError) in
       guard sessions.contains(where: { $0.id == id }) else { return }
       // Another process may have it: only that one closes it.
-      if coordinators[id] == nil { _ = try coordinator(for: id) }
+      if coordinators[id] == nil { _ = try await preparedCoordinator(for: id) }
       if let coordinator = coordinators[id] {
         if coordinator.root != nil, coordinator.standing != .discarded { _ = try await coordinator.preserve() }
-        coordinator.preservesAutomatically = .never
-        coordinators[id] = nil
-        if coordinator.standing != .new { closed.insert(id) }
+        noteClosing(of: coordinator)
         await coordinator.letGo()
       }
-      let now = known.nextClosing(configuration.now())
-      known.change(id) { session in
-        if !isEnding, session.isOpen { session.closedAt = now }
-        if !title.isEmpty { session.title = title }
-      }
-      await forgetSurplus()
-      try await save()
+      try await noteClosing(of: id, title: title)
+    }
+  }
+
+  /// A coordinator has preserved for the last time.
+  private func noteClosing(of coordinator: RestorationCoordinator) {
+    coordinator.preservesAutomatically = .never
+    coordinators[coordinator.session] = nil
+    if coordinator.standing != .new { closed.insert(coordinator.session) }
+  }
+
+  private func noteClosing(of id: SceneSession.ID, title: String) async throws(RestorationError) {
+    let now = known.nextClosing(configuration.now())
+    known.change(id) { session in
+      if !isEnding, session.isOpen { session.closedAt = now }
+      if !title.isEmpty { session.title = title }
+    }
+    await forgetSurplus()
+    try await save()
+  }
+
+  /// Deletes the states that other processes of the program kept beside the scenes; one that a process has stays.
+  func discardOtherPrograms() async throws(RestorationError) {
+    for id in otherPrograms {
+      guard let coordinator = try? await makePreparedCoordinator(id) else { continue }
+      try await coordinator.discardForGood()
+      await coordinator.letGo()
     }
   }
 
@@ -282,7 +328,7 @@ internal import Observation
     guard !surplus.isEmpty, (try? await look()) != nil else { return }
     for session in surplus {
       do {
-        let coordinator = try makeCoordinator(session.id)
+        let coordinator = try await makePreparedCoordinator(session.id)
         try await coordinator.discardForGood()
         await coordinator.letGo()
         known.discard(session.id)
@@ -312,7 +358,7 @@ internal import Observation
   /// its state is gone.
   package func discard(_ id: SceneSession.ID) async throws(RestorationError) {
     try await operations.run(.discarding) { () async throws(RestorationError) in
-      let coordinator = try coordinator(for: id)
+      let coordinator = try await preparedCoordinator(for: id)
       try await coordinator.discardForGood()
       coordinators[id] = nil
       known.discard(id)
@@ -337,6 +383,8 @@ internal import Observation
     var reports: [(session: SceneSession, report: RestorationReport)] = []
     var failure: RestorationError?
     for former in sessions where former.isOpen {
+      if coordinators[former.id] == nil { await places?.prepare(former.id) }
+      defer { places?.forget(former.id) }
       // It may have been closed or discarded while another one was restored.
       guard let session = sessions.first(where: { $0.id == former.id }), session.isOpen, let root = root(session)
       else { continue }
@@ -354,7 +402,8 @@ internal import Observation
     return reports
   }
 
-  /// Preserves every scene that was restored or saved in this run; one that fails keeps none of the others from it.
+  /// Preserves the state of the whole program and every scene that was restored or saved in this run; one that fails keeps
+  /// none of the others from it.
   ///
   /// For the moment before the program quits or is suspended.
   ///
@@ -364,6 +413,7 @@ internal import Observation
   package func preserveAll() async throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
     var outcomes: [(session: SceneSession, outcome: PreservationOutcome)] = []
     var failure: RestorationError?
+    do throws(RestorationError) { _ = try await program?.preserve() } catch { failure = error }
     for session in sessions {
       guard let coordinator = coordinators[session.id], coordinator.root != nil else { continue }
       do throws(RestorationError) {
@@ -374,6 +424,63 @@ internal import Observation
     }
     if let failure { throw failure }
     return outcomes
+  }
+
+  // MARK: - Synchronous calls
+
+  /// Reads which sessions there are; see ``load()``.
+  func loadNow() throws(RestorationError) {
+    try requireFree()
+    try Synchronous.run { () async throws(RestorationError) in _ = try await self.load() }
+  }
+
+  /// Opens a scene; see ``open(_:role:)``.
+  func openNow(_ id: SceneSession.ID, role: String) throws(RestorationError) -> RestorationCoordinator {
+    try requireFree()
+    return try Synchronous.run { () async throws(RestorationError) in try await self.open(id, role: role) }
+  }
+
+  /// Notes that a scene came to the front; see ``activate(_:)``.
+  func activateNow(_ id: SceneSession.ID) throws(RestorationError) {
+    try requireFree()
+    try Synchronous.run { () async throws(RestorationError) in try await self.activate(id) }
+  }
+
+  /// Closes a scene; see ``close(_:title:)``.
+  func closeNow(_ id: SceneSession.ID, title: String) throws(RestorationError) {
+    try requireFree()
+    guard sessions.contains(where: { $0.id == id }) else { return }
+    let coordinator = try coordinator(for: id)
+    try coordinator.requireFree(.saving)
+    if let root = coordinator.root, coordinator.standing != .discarded { _ = try coordinator.preserveNow(root) }
+    noteClosing(of: coordinator)
+    coordinator.letGoNow()
+    try Synchronous.run { () async throws(RestorationError) in try await self.noteClosing(of: id, title: title) }
+  }
+
+  /// Discards a scene; see ``discard(_:)``.
+  func discardNow(_ id: SceneSession.ID) throws(RestorationError) {
+    try requireFree()
+    try coordinator(for: id).requireFree(.discarding)
+    try Synchronous.run { () async throws(RestorationError) in try await self.discard(id) }
+  }
+
+  /// Throws unless a synchronous call may begin: an operation that goes on later would be waited for in vain.
+  func requireFree() throws(RestorationError) {
+    guard operations.current == nil, !Synchronous.isOn, !isAsking else {
+      throw RestorationError(
+        .restorationInProgress,
+        "A synchronous call came in the middle of another one, of an asynchronous one or of a hook; wait for that.")
+    }
+  }
+
+  /// Does something at once if nothing is read or written; else calls back when that is over.
+  func whenFree(_ body: () -> Void, orLater later: @escaping () -> Void) {
+    if operations.current == nil { return body() }
+    operations.begin(.loading) { [operations] in
+      operations.end()
+      later()
+    }
   }
 
   // MARK: - The end
@@ -463,6 +570,35 @@ internal import Observation
         .preservationFailed, "The list of scenes could not be saved; the older list is still there.", cause: error)
     }
   }
+}
+
+/// Takes the archives of scenes away from the main actor, for the coordinators that are made next.
+@MainActor final class ScenePlaces {
+  private let device: ProtectedDevice
+  private let configuration: RestorationConfiguration
+  private var taken: [SceneSession.ID: Result<TakenScene, ProtectionError>] = [:]
+
+  init(_ device: ProtectedDevice, _ configuration: RestorationConfiguration) {
+    (self.device, self.configuration) = (device, configuration)
+  }
+
+  /// Takes the archive of a scene.
+  func prepare(_ id: SceneSession.ID) async {
+    do throws(ProtectionError) {
+      taken[id] = .success(try await RestorationCoordinator.take(id, of: device, configuration))
+    } catch {
+      taken[id] = .failure(error)
+    }
+  }
+
+  /// What was taken, or is now.
+  func take(_ id: SceneSession.ID) throws(ProtectionError) -> TakenScene {
+    if let taken = taken.removeValue(forKey: id) { return try taken.get() }
+    return try device.take(id, of: configuration)
+  }
+
+  /// Lets go what nobody has asked for.
+  func forget(_ id: SceneSession.ID) { taken[id] = nil }
 }
 
 extension RestorationError {

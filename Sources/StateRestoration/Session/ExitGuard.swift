@@ -12,6 +12,8 @@
 
   private static var entries: [Entry] = []
   private static var isInstalled = false
+  /// The process that has the sessions; a child that it forks has neither their threads nor their keys.
+  fileprivate static var owner: Int32 = 0
 
   /// Guards a session for as long as it lives and is open.
   static func add(_ session: any SavedAtExit) {
@@ -19,6 +21,7 @@
     entries.append(Entry(session: session))
     guard !isInstalled else { return }
     isInstalled = true
+    owner = HostProcess.identifier
     HostProcess.atExit(saveBeforeExit)
   }
 
@@ -32,7 +35,9 @@
 private func saveBeforeExit() {
   // Only the main actor may capture: elsewhere it may be in the middle of something.
   guard HostProcess.isOnMainActor else { return }
-  MainActor.assumeIsolated { ExitGuard.saveAll(isEnd: true) }
+  MainActor.assumeIsolated {
+    if ExitGuard.owner == HostProcess.identifier { ExitGuard.saveAll(isEnd: true) }
+  }
 }
 
 extension RestorationSession: SavedAtExit {

@@ -27,6 +27,9 @@ enum HostProcess {
   /// Has ``isOnMainActor`` know the main actor; call this on it.
   @MainActor static func markMainActor() { DispatchQueue.main.setSpecific(key: mainQueueKey, value: ()) }
 
+  /// The number of this process.
+  static var identifier: Int32 { getpid() }
+
   /// The processor time that all threads but this one have used.
   static var timeOfOtherThreads: Duration { time(CLOCK_PROCESS_CPUTIME_ID) - time(CLOCK_THREAD_CPUTIME_ID) }
 
@@ -38,9 +41,12 @@ enum HostProcess {
 
   /// Writes a line to standard error in one call, so that lines of several threads do not mix.
   ///
-  /// There is nobody to tell about a failure. Where nobody reads the other end any more, the signal that says so would end
+  /// There is nobody to tell about a failure. A process that was started without standard error may have something of its own
+  /// under that number, which is no file: nothing is written there. Where nobody reads the other end any more, the signal that says so would end
   /// the program: it is held back from this thread, and taken away.
   static func writeToStandardError(_ line: String) {
+    var status = stat()
+    guard unsafe fstat(STDERR_FILENO, &status) == 0, status.st_mode & S_IFMT != 0 else { return }
     let line = Array("\(line)\n".utf8)
     var (broken, pending, former) = (sigset_t(), sigset_t(), sigset_t())
     unsafe sigemptyset(&broken)
@@ -62,12 +68,23 @@ enum HostProcess {
   // MARK: - Descriptors
 
   /// A pipe whose ends don't block and are closed in other programs; nil when the process has no descriptor left.
+  ///
+  /// Neither is one of the standard three, also where a process was started without those.
   static func makePipe() -> (read: Int32, write: Int32)? {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    for index in ends.indices {
+      if ends[index] <= STDERR_FILENO {
+        let low = ends[index]
+        ends[index] = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+        close(low)
+      }
+      _ = fcntl(ends[index], F_SETFD, FD_CLOEXEC)
+      _ = fcntl(ends[index], F_SETFL, O_NONBLOCK)
+    }
+    guard ends.allSatisfy({ $0 >= 0 }) else {
+      for end in ends where end >= 0 { close(end) }
+      return nil
     }
     return (ends[0], ends[1])
   }

@@ -26,11 +26,13 @@ extension RestorationSession {
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let delegate = SessionDelegate(program)
-    let scenes = try SceneSessions(
-      device: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
+    let list = try await device.away { (device) throws(ProtectionError) in try device.listOfScenes(of: configuration) }
+    let scenes = SceneSessions(
+      list: list, on: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
     let (id, coordinator) = try await scenes.openFirstFree(role: role)
     let session = RestorationSession(device, root: root, delegate: delegate, coordinator: coordinator)
-    let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: delegate)
+    let application = try await RestorableApplication.make(
+      device: device, coordinator: coordinator, delegate: delegate)
     session.application = application
     return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
       try await body(session)

@@ -44,9 +44,9 @@ extension RestorationSession {
     configuration: RestorationConfiguration = .init(), delegate: (any RestorationSessionDelegate)? = nil,
     answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
-    let session = try RestorationSession(
+    let session = try await RestorationSession.make(
       device, root: root, registry: registry, configuration: configuration, delegate: delegate)
-    let application = try RestorableApplication(
+    let application = try await RestorableApplication.make(
       device: device, coordinator: session.coordinator, delegate: session.delegate)
     session.application = application
     return try await drive(application, answering: signals, in: configuration.mainLoop, telling: session.delegate) {
@@ -97,10 +97,10 @@ extension RestorationSession {
   ) async throws -> Result {
     let delegate = SessionDelegate(program)
     defer { withExtendedLifetime(delegate) {} }
-    let windows = try RestoredWindows(
+    let windows = try await RestoredWindows.make(
       device: device, delegate: delegate, program: program, configuration: configuration, registry: registry,
       instances: instances, makeRoot: makeRoot)
-    let application = try RestorableApplication(device: device, windows: windows, delegate: delegate)
+    let application = try await RestorableApplication.make(device: device, windows: windows, delegate: delegate)
     windows.application = application
     return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
       do throws(RestorationError) {

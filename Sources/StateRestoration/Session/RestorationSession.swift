@@ -34,23 +34,24 @@
   ///
   /// Of a session that was opened; see the `answering` parameter of ``open(at:root:registry:configuration:answering:)``. A program
   /// that is run has ``RestorationSessionDelegate/sessionDidEnd(by:)``.
-  public var willEnd: (@MainActor (LifecycleSignal) -> Void)?
+  public var willEnd: (@MainActor (LifecycleSignal) -> Void)? {
+    get { signals.willEnd }
+    set { signals.willEnd = newValue }
+  }
 
   let delegate: SessionDelegate
   var isOpen = true
-  #if canImport(Glibc)
-  private var driver: SignalDriver?
-  #endif
+  private let signals = SignalAnswer()
 
   /// Makes a session of a device that is open; nothing is restored yet.
-  convenience init(
+  static func make(
     _ device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
     configuration: RestorationConfiguration, delegate program: (any RestorationSessionDelegate)? = nil
-  ) throws(ProtectionError) {
+  ) async throws(ProtectionError) -> RestorationSession {
     let delegate = SessionDelegate(program)
-    let coordinator = try RestorationCoordinator(
-      device: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
-    self.init(device, root: root, delegate: delegate, coordinator: coordinator)
+    let coordinator = try await RestorationCoordinator.make(
+      on: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
+    return RestorationSession(device, root: root, delegate: delegate, coordinator: coordinator)
   }
 
   /// Makes a session of a coordinator that asks the session's delegate.
@@ -104,22 +105,7 @@
   private func end() {
     isOpen = false
     coordinator.preservesAutomatically = .never
-    #if canImport(Glibc)
-    driver?.stop()
-    driver = nil
-    #endif
-  }
-
-  /// Answers signals by a save, unless another driver of the process has them, which saves this session as well.
-  private func answer(_ signals: Set<LifecycleSignal>) {
-    #if canImport(Glibc)
-    guard !signals.isEmpty else { return }
-    let driver = SignalDriver(signals: signals, mainLoop: coordinator.configuration.mainLoop) { [weak self] signal in
-      self?.willEnd?(signal)
-      SignalDriver.endProcess(by: signal)
-    }
-    if driver.startSavingSessions() { self.driver = driver }
-    #endif
+    signals.end()
   }
 }
 
@@ -146,7 +132,7 @@ extension RestorationSession {
     do {
       let device = try await ProtectedDevice.open(at: location)
       let session = try await open(on: device, root: root, registry: registry, configuration: configuration)
-      session.answer(signals)
+      session.signals.begin(signals, in: configuration.mainLoop)
       return session
     } catch {
       throw ofOpening(error)
@@ -158,7 +144,7 @@ extension RestorationSession {
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init()
   ) async throws -> RestorationSession {
-    let session = try RestorationSession(device, root: root, registry: registry, configuration: configuration)
+    let session = try await make(device, root: root, registry: registry, configuration: configuration)
     try await session.coordinator.restore(into: root)
     await session.coordinator.endTurn()
     return session
@@ -189,7 +175,7 @@ extension RestorationSession {
     do {
       let device = try ProtectedDevice.openNow(at: location)
       let session = try openNow(on: device, root: root, registry: registry, configuration: configuration)
-      session.answer(signals)
+      session.signals.begin(signals, in: configuration.mainLoop)
       return session
     } catch {
       throw ofOpening(error)
@@ -201,12 +187,12 @@ extension RestorationSession {
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init()
   ) throws -> RestorationSession {
-    let session = try RestorationSession(device, root: root, registry: registry, configuration: configuration)
-    _ = try session.coordinator.restoreSynchronously(into: root)
-    return session
+    try Synchronous.run {
+      try await open(on: device, root: root, registry: registry, configuration: configuration)
+    }
   }
 
-  private static func ofOpening(_ error: any Error) -> RestorationError {
+  static func ofOpening(_ error: any Error) -> RestorationError {
     error as? RestorationError
       ?? RestorationError(.deviceNotOpened, "The device can't be opened.", cause: error)
   }

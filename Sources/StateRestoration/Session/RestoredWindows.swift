@@ -50,6 +50,21 @@ public import Observation
   @ObservationIgnored private var refusal: RestorationError?
   @ObservationIgnored private var comeback: Task<RestorationError?, Never>?
 
+  /// Called when a signal ends the program, after the last save: the place to give a terminal back.
+  ///
+  /// Of windows that were opened, by ``RestorationSession``.`openNow` or `open`. A program that is run has
+  /// ``RestorationSessionDelegate/sessionDidEnd(by:)``.
+  @ObservationIgnored public var willEnd: (@MainActor (LifecycleSignal) -> Void)? {
+    get { signals.willEnd }
+    set { signals.willEnd = newValue }
+  }
+  /// Answers signals in a program without a life cycle, follows unlocks, and says yes.
+  @ObservationIgnored let signals = SignalAnswer()
+  @ObservationIgnored private var unlocks: ProtectedDataObservation?
+  @ObservationIgnored private var ownDelegate: SessionDelegate?
+  @ObservationIgnored private(set) var hasEnded = false
+  @ObservationIgnored private var scopeOpening: Task<RestorationError?, Never>?
+
   /// Makes the windows of a program with a life cycle of its own: give them to a ``RestorableApplication``, and launch it.
   ///
   /// - Parameters:
@@ -66,46 +81,76 @@ public import Observation
     configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry(),
     instances: RestorationSession.Instances = .one, makeRoot: @escaping @MainActor (SceneSession) -> Root
   ) throws(ProtectionError) {
-    try self.init(
-      device: device, delegate: delegate, program: nil, configuration: configuration, registry: registry,
-      instances: instances, makeRoot: makeRoot)
+    self.init(
+      device: device, delegate: delegate, program: nil, places: try WindowPlaces(device, configuration, instances),
+      configuration: configuration, registry: registry, instances: instances, makeRoot: makeRoot)
   }
 
-  /// Makes the windows of a program that is run.
+  /// Makes the windows of a program that is run, without waiting for the disk on the main actor.
   ///
   /// - Parameter program: Its own delegate, whose state is kept once, beside all windows.
-  init(
+  static func make(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     program: (any RestorationSessionDelegate)?, configuration: RestorationConfiguration,
     registry: RestorationRegistry, instances: RestorationSession.Instances,
     makeRoot: @escaping @MainActor (SceneSession) -> Root
-  ) throws(ProtectionError) {
+  ) async throws(ProtectionError) -> RestoredWindows<Root> {
+    let places = try await device.away { (device) throws(ProtectionError) in
+      try WindowPlaces(device, configuration, instances)
+    }
+    let windows = RestoredWindows(
+      device: device, delegate: delegate, program: program, places: places, configuration: configuration,
+      registry: registry, instances: instances, makeRoot: makeRoot)
+    guard let program else { return windows }
+    do throws(ProtectionError) {
+      _ = try await windows.beginProgram(program)
+    } catch  where error.code == .inUse {
+      // Another owner has it, or too many processes have one.
+      configuration.log.log(.warning, "the state of the whole program belongs to another process: \(error)")
+    }
+    return windows
+  }
+
+  private init(
+    device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
+    program: (any RestorationSessionDelegate)?, places: WindowPlaces, configuration: RestorationConfiguration,
+    registry: RestorationRegistry, instances: RestorationSession.Instances,
+    makeRoot: @escaping @MainActor (SceneSession) -> Root
+  ) {
     self.device = device
     self.makeRoot = makeRoot
     self.instances = instances
-    if instances == .one { claim = try device.claim(of: configuration) }
+    claim = places.claim
     let answers = program.map(WindowDelegate.init)
     self.answers = answers
-    scenes = try SceneSessions(
-      device: device, delegate: answers ?? delegate, configuration: configuration, registry: registry)
+    scenes = SceneSessions(
+      list: places.list, on: device, delegate: answers ?? delegate, configuration: configuration, registry: registry)
     sessionDelegate = program ?? delegate
-    if let program {
-      do throws(ProtectionError) {
-        try beginProgram(program, configuration)
-      } catch  where error.code == .inUse {
-        // Another process of the program has it, with windows of its own.
-        configuration.log.log(.warning, "the state of the whole program belongs to another process: \(error)")
-      }
-    }
     ExitGuard.add(self)
   }
 
-  /// Keeps the state of the whole program once, beside all windows.
+  /// Keeps the state of the whole program once, beside all windows; of several processes, each has the first that nobody has.
   private func beginProgram(
-    _ program: (any RestorationCoordinatorDelegate)?, _ configuration: RestorationConfiguration
-  ) throws(ProtectionError) {
-    let coordinator = try RestorationCoordinator(
-      device: device, delegate: program, configuration: configuration, session: Self.programSession)
+    _ program: (any RestorationCoordinatorDelegate)?
+  ) async throws(ProtectionError) -> RestorationCoordinator {
+    var number = 1
+    while true {
+      let session = Self.programSession(number)
+      do throws(ProtectionError) {
+        let coordinator = try await RestorationCoordinator.make(
+          on: device, delegate: program, configuration: scenes.configuration, session: session)
+        begin(coordinator, as: session)
+        return coordinator
+      } catch  where error.code == .inUse && instances == .several && number < Self.programLimit {
+        number += 1
+      }
+    }
+  }
+
+  private func begin(_ coordinator: RestorationCoordinator, as session: SceneSession.ID) {
+    if instances == .several {
+      scenes.otherPrograms = (1...Self.programLimit).map(Self.programSession).filter { $0 != session }
+    }
     coordinator.root = programRoot
     coordinator.preservesAutomatically = .onChange(coalescedOver: RestorationSession.interval)
     scenes.program = coordinator
@@ -114,28 +159,53 @@ public import Observation
   }
 
   /// The name under which the state of the whole program is kept: no window has it.
-  static var programSession: SceneSession.ID { "" }
+  static var programSession: SceneSession.ID { programSession(1) }
+
+  /// The name of the state of one of several processes.
+  private static func programSession(_ number: Int) -> SceneSession.ID {
+    SceneSession.ID(number == 1 ? "" : "\u{0}\(number)")
+  }
+
+  /// So many processes at a time have a state of the program's own; a further one has none.
+  private static var programLimit: Int { 16 }
 
   /// The values of the program that belong to no window: what was opened last, say, or how a list is sorted everywhere.
   ///
   /// They are preserved as windows are: at each change, and when the program ends. While the device is locked the scope is
-  /// empty, and gets its values at the unlock. Closing windows leaves it alone.
+  /// empty, and gets its values at the unlock. Closing windows leaves it alone. With `instances: .several` each of up to 16
+  /// processes has values of its own: the first that no other process has.
   ///
   /// - Returns: The same scope each time.
   /// - Throws: ``RestorationError/Code/deviceNotOpened``, with `inUse` as its cause while another process has it.
   public func openScope() async throws(RestorationError) -> RestorationScope {
-    if let coordinator = scenes.program {
-      await coordinator.endOperations()
-      return programRoot
+    let former = scopeOpening
+    let opening = Task { () -> RestorationError? in
+      _ = await former?.value
+      do throws(RestorationError) { try await openScopeOnce() } catch { return error }
+      return nil
     }
+    scopeOpening = opening
+    if let failure = await opening.value { throw failure }
+    return programRoot
+  }
+
+  private func openScopeOnce() async throws(RestorationError) {
+    if let coordinator = scenes.program { return await coordinator.endOperations() }
+    let coordinator: RestorationCoordinator
     do throws(ProtectionError) {
-      try beginProgram(sessionDelegate, scenes.configuration)
+      coordinator = try await beginProgram(sessionDelegate)
     } catch {
       throw RestorationError(.deviceNotOpened, "The values of the program can't be opened.", cause: error)
     }
-    try await scenes.program?.restore(into: programRoot)
+    try await coordinator.restore(into: programRoot)
     // What follows on a locked device is an edit.
-    await scenes.program?.endTurn()
+    await coordinator.endTurn()
+  }
+
+  /// Opens the values of the program at once; see ``openScope()``.
+  public func openScopeNow() throws(RestorationError) -> RestorationScope {
+    try scenes.program?.requireFree(.restoring)
+    try Synchronous.run { () async throws(RestorationError) in try await self.openScopeOnce() }
     return programRoot
   }
 
@@ -198,8 +268,11 @@ public import Observation
   /// - Returns: The root; the session that it was made for has the name.
   @discardableResult
   public func openNew(role: String = "") async throws(RestorationError) -> Root {
-    try await open(SceneSession.ID(UUID().uuidString), role: role)
+    try await open(Self.newName(), role: role)
   }
+
+  /// A name that no window has.
+  static func newName() -> SceneSession.ID { SceneSession.ID(UUID().uuidString) }
 
   /// Opens a window, new or closed before, with the state that it had; or brings an open one to the front.
   ///
@@ -219,14 +292,20 @@ public import Observation
       await coordinator.endOperations()
       return root
     }
+    let root = try beginOpened(id, role: role)
+    try await coordinator.restore(into: root)
+    // What follows on a locked device is an edit.
+    await coordinator.endTurn()
+    return root
+  }
+
+  /// Makes the root of a window that the list has just taken as open.
+  func beginOpened(_ id: SceneSession.ID, role: String) throws(RestorationError) -> Root {
     forgetClosed()
     let session = scenes.sessions.first { $0.id == id } ?? SceneSession(id: id, role: role)
     guard let root = beginWindow(session) else {
       throw RestorationError(.deviceNotOpened, "The window “\(id)” was closed while it was opened; open it again.")
     }
-    try await coordinator.restore(into: root)
-    // What follows on a locked device is an edit.
-    await coordinator.endTurn()
     return root
   }
 
@@ -257,7 +336,8 @@ public import Observation
   /// Notes that a window came to the front.
   public func activate(_ id: SceneSession.ID) async throws(RestorationError) { try await scenes.activate(id) }
 
-  /// Preserves all windows now, and returns when their state is on disk; one that fails keeps none of the others from it.
+  /// Preserves all windows and the values of the program now, and returns when they are on disk; one that fails keeps none of
+  /// the others from it.
   ///
   /// Changes are preserved without it; call it where the program has to know that they are.
   ///
@@ -306,6 +386,8 @@ public import Observation
     guard self[session.id] == nil else { return nil }
     do throws(RestorationError) {
       let coordinator = try scenes.coordinator(for: session.id)
+      scenes.isAsking = true
+      defer { scenes.isAsking = false }
       let root = makeRoot(session)
       windows[session.id] = Window(root: root, coordinator: coordinator)
       coordinator.preservesAutomatically = .onChange(coalescedOver: RestorationSession.interval)
@@ -344,11 +426,14 @@ public import Observation
   private func comeBackNow() async -> RestorationError? {
     await scenes.program?.finishLateRestoration()
     for window in windows.values { await window.coordinator.finishLateRestoration() }
+    return await bringBack()
+  }
+
+  /// Brings back the windows that the launch could not.
+  private func bringBack() async -> RestorationError? {
     guard launchFailure != nil else { return nil }
     do throws(RestorationError) {
-      try await scenes.load()
-      launchFailure = nil
-      try await scenes.restoreOpenScenes { beginWindow($0) }
+      try await loadAndRestore()
       return nil
     } catch {
       scenes.configuration.log.log(.warning, "the windows did not come back: \(error)")
@@ -356,17 +441,133 @@ public import Observation
     }
   }
 
+  private func loadAndRestore() async throws(RestorationError) {
+    try await scenes.load()
+    launchFailure = nil
+    try await scenes.restoreOpenScenes { beginWindow($0) }
+  }
+
   /// Forgets the windows that are closed.
-  private func forgetClosed() { windows = windows.filter { self[$0.key] != nil } }
+  func forgetClosed() { windows = windows.filter { self[$0.key] != nil } }
 
   /// Lets the state of all windows go, so that another session may have it; they stay open in the list.
   func letGo() async {
-    for coordinator in windows.values.map(\.coordinator) + [scenes.program].compactMap(\.self) {
-      coordinator.preservesAutomatically = .never
-      await coordinator.letGo()
-    }
+    for coordinator in beginEnd() { await coordinator.letGo() }
+    releaseClaim()
+  }
+
+  /// Has nothing saved by itself any more; returns whose state is to be let go.
+  private func beginEnd() -> [RestorationCoordinator] {
+    hasEnded = true
+    signals.end()
+    unlocks = nil
+    let coordinators = windows.values.map(\.coordinator) + [scenes.program].compactMap(\.self)
+    for coordinator in coordinators { coordinator.preservesAutomatically = .never }
+    return coordinators
+  }
+
+  private func releaseClaim() {
     claim?.close()
     claim = nil
+  }
+
+  // MARK: - Without a life cycle
+
+  /// Makes the windows of a program without a life cycle, whose answer to every question is yes; brings back those that were
+  /// open, and follows unlocks from then on.
+  ///
+  /// Throws what a launch by `run` throws: nothing came back, and an unlock would not help.
+  static func open(
+    on device: ProtectedDevice, configuration: RestorationConfiguration, registry: RestorationRegistry,
+    instances: RestorationSession.Instances, makeRoot: @escaping @MainActor (SceneSession) -> Root
+  ) async throws -> RestoredWindows<Root> {
+    let delegate = SessionDelegate()
+    let windows = try await make(
+      device: device, delegate: delegate, program: nil, configuration: configuration, registry: registry,
+      instances: instances, makeRoot: makeRoot)
+    windows.ownDelegate = delegate
+    try await windows.comeBackAtLaunch()
+    return windows
+  }
+
+  private func comeBackAtLaunch() async throws(RestorationError) {
+    followUnlocks()
+    scenes.beginRun()
+    do throws(RestorationError) {
+      try await loadAndRestore()
+    } catch {
+      guard (error.cause as? ProtectionError)?.code == .locked else { throw error }
+      launchFailure = error
+      // Unlocked meanwhile.
+      if device.isProtectedDataAvailable, let failure = await bringBack() { throw failure }
+    }
+    if let refusal, windows.isEmpty { throw refusal }
+  }
+
+  private func followUnlocks() {
+    let turns = MainTurns(scenes.configuration.mainLoop)
+    turns.mayBegin = { [weak self] in self?.isAsking != true }
+    unlocks = device.observeProtectedData { [weak self] notification in
+      guard notification == .protectedDataDidBecomeAvailable else { return }
+      turns.perform { self?.followUnlock(in: turns) }
+    }
+  }
+
+  /// Whether the program is asked for something by a call that has not returned.
+  private var isAsking: Bool { Synchronous.isOn || windows.values.contains { $0.coordinator.isAsking } }
+
+  /// Brings the windows back that could not be known; those that are open follow the device by themselves.
+  private func followUnlock(in turns: MainTurns) {
+    guard launchFailure != nil else { return }
+    guard turns.isInLoop else {
+      Task { await comeBack() }
+      return
+    }
+    scenes.whenFree { [weak self] in
+      guard let self else { return }
+      _ = Synchronous.run { await self.bringBack() }
+    } orLater: { [weak self] in
+      turns.perform { self?.followUnlock(in: turns) }
+    }
+  }
+
+  /// Returns when every window has its state; see ``finishUnlock()``.
+  func finishUnlockNow() throws(ProtectionError) {
+    do throws(RestorationError) {
+      for coordinator in [scenes.program].compactMap(\.self) + windows.values.map(\.coordinator) {
+        try coordinator.finishLateRestorationNow()
+      }
+      try scenes.requireFree()
+    } catch {
+      // Somebody else restores, and is told of the unlock.
+      return
+    }
+    guard let failure = Synchronous.run({ await self.bringBack() }) else { return }
+    throw failure.cause as? ProtectionError ?? ProtectionError(.io, "\(failure)", cause: failure)
+  }
+
+  /// Preserves the values of the program; nil if there are none.
+  func preserveProgramNow() throws(RestorationError) { _ = try scenes.program?.preserveNow(programRoot) }
+
+  /// Lets the state of all windows go at once; see ``letGo()``.
+  func letGoNow() {
+    for coordinator in beginEnd() { coordinator.letGoNow() }
+    releaseClaim()
+  }
+}
+
+/// What the windows of a program have on the disk beside their own archives.
+struct WindowPlaces: Sendable {
+  let list: ArchiveStore
+  /// What only one process has at a time, if there is to be only one.
+  let claim: ArchiveStore?
+
+  /// Takes them; it waits for the disk.
+  init(
+    _ device: ProtectedDevice, _ configuration: RestorationConfiguration, _ instances: RestorationSession.Instances
+  ) throws(ProtectionError) {
+    claim = instances == .one ? try device.claim(of: configuration) : nil
+    list = try device.listOfScenes(of: configuration)
   }
 }
 

@@ -30,6 +30,30 @@ import Testing
     #expect(try next.files(in: "drafts").read("x") == Data("text".utf8))
   }
 
+  @Test func `a key that can't be destroyed spares no other`() async throws {
+    var faults = 0
+    for call in 1...80 {
+      let trial = TestWorld()
+      _ = try await trial.open()
+      let real = try trial.only("effaceable-")
+      // An older one, which is destroyed first.
+      let old = TestWorld.path + "/effaceable-0000000000000000"
+      trial.memory.plant(try #require(trial.memory.content(atPath: real)), atPath: old)
+      let disk = FaultyFileSystem(trial.memory)
+      disk.fail(call: call, .error(.inputOutput))
+      let error = await code {
+        try await ProtectedDevice.eraseAllContent(
+          at: .directory(TestWorld.path), environment: trial.environment(disk))
+      }
+      guard disk.hits == [.write] else { continue }
+      #expect(error != nil)
+      let whole = [real, old].filter { trial.memory.content(atPath: $0)?.contains { $0 != 0 } == true }
+      #expect(whole.count <= 1, "call \(call): \(whole)")
+      faults += 1
+    }
+    #expect(faults >= 2)
+  }
+
   @Test func `a device whose key was cut short can be erased and made anew`() async throws {
     _ = try await world.open()
     world.memory.plant([UInt8](repeating: 7, count: 31), atPath: path)

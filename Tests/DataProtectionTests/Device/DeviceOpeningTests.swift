@@ -99,6 +99,19 @@ import Testing
     #expect(world.memory.allContents == contents)
   }
 
+  @Test(arguments: [false, true])
+  func `a device on a read-only mount opens also after a change that was cut short`(hasLock: Bool) async throws {
+    do { try await world.open().archives(for: ArchiveSlot(application: "a")).publish(Data("text".utf8)) }
+    let keybag = try #require(world.memory.content(atPath: world.only("keybag-")))
+    world.memory.plant(keybag, atPath: TestWorld.path + "/keybag-0000000000000009")
+    if !hasLock { world.memory.remove(atPath: TestWorld.path + "/lock") }
+    let names = world.names
+    let device = try await world.open(through: ReadOnlyFileSystem(base: world.memory))
+    let found = try device.archives(for: ArchiveSlot(application: "a")).openNewest()
+    #expect(try found.readAll() == Data("text".utf8))
+    #expect(world.names == names)
+  }
+
   @Test func `the mark that leaves the archives out of backups survives a power cut`() async throws {
     try await world.open().archives(for: ArchiveSlot(application: "a")).publish(Data("text".utf8))
     let disk = world.memory.afterPowerCut(.dropAll)

@@ -1,8 +1,9 @@
-import DataProtection
 import FaultyFileSystem
 import FileSystem
 import FoundationEssentials
 import Testing
+
+@testable import DataProtection
 
 /// The power goes, or a call fails, at every step of everything that changes keys.
 @Suite struct DevicePowerCutTests {
@@ -45,6 +46,20 @@ import Testing
       // The lock file, whose name a failed sync may have lost, is made again when it is needed.
       #expect(later.names.count { $0 != "lock" } == 4, "call \(number): \(later.names)")
     }
+  }
+
+  @Test func `a file of keys whose name can't be made durable is not there`() async throws {
+    let world = TestWorld()
+    _ = try await world.open()
+    let faulty = FaultyFileSystem(world.memory)
+    let directory = try DeviceDirectory.open(TestWorld.path, faulty, options: DeviceOptions())
+    let names = world.names
+    // The file's own sync goes well, that of its name does not.
+    faulty.fail(call: faulty.callCount + 5, .error(.inputOutput))
+    let bytes: [UInt8] = [1, 2, 3]
+    let found = await code { try unsafe directory.create("keybag-0000000000000007", bytes.span.bytes) }
+    #expect(faulty.hits == [.synchronize] && found == .durabilityUnknown)
+    #expect(world.names == names)
   }
 
   enum Change: CaseIterable, Sendable {

@@ -99,6 +99,26 @@ import Testing
     let names = Self.writes.union([.openFile])
     disk.fail(from: 1, names, .error(.noSpace))
     #expect(await code { _ = try await world.open(through: disk) } == .io)
+    // Nor where there is no lock, and no room for one.
+    world.memory.remove(atPath: TestWorld.path + "/lock")
+    disk.heal()
+    disk.fail(from: 1, Self.writes, .error(.noSpace))
+    #expect(await code { _ = try await world.open(through: disk) } == .io)
+  }
+
+  @Test func `nothing of a device that is not made yet is made before its keys`() async throws {
+    world.memory.plant(.directory, atPath: "/state")
+    world.memory.plant(.directory, atPath: TestWorld.path)
+    let disk = FaultyFileSystem(world.memory)
+    disk.fail(from: 1, Self.writes, .error(.noSpace))
+    let device = try await world.open(through: disk)
+    disk.heal()
+    let archives = try device.archives(for: slot)
+    #expect(try errorCode { try archives.openNewest() } == .notFound)
+    #expect(!world.names.contains("archives"))
+    try archives.publish(Data("text".utf8))
+    archives.close()
+    #expect(try await saved() == Data("text".utf8))
   }
 
   @Test func `a device that another program has made meanwhile is the one that is used`() async throws {

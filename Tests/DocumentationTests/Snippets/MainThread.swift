@@ -28,8 +28,10 @@ enum MainThreadSnippets {
     unsafe poll(&descriptors, 2, -1)
     turns.runDueBlocks()
     guard descriptors[0].revents != 0 else { continue }
-    guard let line = readLine() else { break }
-    draft.value += line + "\n"
+    var bytes = [UInt8](repeating: 0, count: 1_024)
+    let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)
+    guard count > 0 else { break }
+    draft.value += String(decoding: bytes.prefix(count), as: UTF8.self)
   }
   try session.closeNow()
 }
@@ -61,6 +63,16 @@ protocol Terminal: Sendable {
 // snippet: WillEnd
 @MainActor func giveBack(_ terminal: some Terminal, after session: RestorationSession) {
   session.willEnd = { _ in terminal.restore() }
+}
+// snippet end
+
+// snippet: WindowsNow
+@MainActor func openPages(_ toolkit: some Toolkit) throws -> RestoredWindows<StoredValue<String>> {
+  let windows = try RestorationSession.openNow(
+    at: .applicationState("com.example.pages"), windows: { _ in StoredValue("text", "") },
+    configuration: RestorationConfiguration(mainLoop: MainLoop { block in toolkit.post(block) }))
+  if windows.roots.isEmpty { try windows.openNewNow() }
+  return windows
 }
 // snippet end
 

@@ -454,5 +454,164 @@ struct Regression: Sendable, CustomTestStringConvertible {
         save
         launch
         """),
+    Regression(
+      name: "a page that moved and a sibling that shows another model are saved together",
+      script: """
+        push root/d plain
+        push root/d/c plain
+        push root/d/b plain model=B
+        push root/d/d plain
+        save
+        move root/d/c root
+        show root/d/b
+        edit root/d/d value=8
+        save
+        launch
+        """),
+    Regression(
+      name: "of two rows of one place the order of siblings is that of the locked run",
+      script: """
+        save
+        push root/d plain model=B
+        killInSave call=20
+        cutPower losing=18446744073709551615
+        push root/a plain
+        push root/d plain
+        unlock
+        """),
+    Regression(
+      name: "all rows of a place stand together among the siblings",
+      script: """
+        push root/b plain
+        push root/e diary
+        save
+        push root/e plain
+        reverse root
+        restoreAgain
+        show root/e model=B value=10
+        save
+        launch
+        """),
+    Regression(
+      name: "rows unite once all pages have their places",
+      script: """
+        save
+        push root/a plain
+        push root/a/a plain
+        push root/e plain
+        killInSave call=14
+        launch hiding=a
+        push root/e/b plain
+        rename root/e a
+        save
+        launch
+        """),
+    Regression(
+      name: "a retry opens the rows for which it makes objects",
+      script: """
+        save
+        kill
+        push root/a plain
+        push root/a/b plain
+        push root/b plain
+        save
+        killInLaunch call=26
+        retry
+        save
+        launch
+        """),
+    Regression(
+      name: "a row that a later locked run wrote in is present",
+      script: """
+        save
+        cutPower losing=18446744073709551615
+        edit root value=3
+        show root model=B value=4
+        save
+        launch
+        edit root value=5
+        save
+        unlock
+        launch
+        """),
+    Regression(
+      name: "in merging the version of the locked run does not matter",
+      script: """
+        save
+        show root model=B value=4
+        killInSave call=34
+        lock
+        launch version=3
+        edit root value=5
+        killInSave call=25
+        push root/a plain
+        save
+        launch version=3
+        unlock
+        """),
+    Regression(
+      name: "a locked run makes nothing look younger that it did not have",
+      script: """
+        push root/d special
+        save
+        wait 330
+        cutPower losing=18446744073709551615
+        wait 456
+        edit root value=8
+        unlock
+        """),
+    Regression(
+      name: "what an object wrote while locked is not too old",
+      script: """
+        push root/e special
+        save
+        cutPower losing=18446744073709551615
+        push root/e special
+        push root/d plain
+        wait 607
+        unlock
+        """),
+    Regression(
+      name: "a page keeps its role when a sibling takes its name",
+      script: """
+        push root/e plain presented=yes
+        push root/b plain
+        save
+        reverse root
+        rename root/b e
+        save
+        launch
+        """),
+    Regression(
+      name: "what was below a page that shows another model stays with that",
+      script: """
+        show root model=A
+        push root/d plain
+        save
+        show root model=B
+        close root/d
+        save
+        launch model=A
+        """),
+    Regression(
+      name: "an absent row of a locked run takes no row of another key",
+      script: """
+        push root/b plain
+        save
+        cutPower losing=18446744073709551615
+        launch model=A
+        push root/e plain
+        show root
+        unlock
+        """),
+    Regression(
+      name: "what a failed save could not write is written by the next one",
+      script: """
+        edit root value=6
+        failingSave fault=0 call=0
+        editUnencodable root value=7
+        save
+        launch
+        """),
   ]
 }

@@ -52,14 +52,17 @@ import StateRestoration
   }
 
   /// Writes a line at once.
-  public func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+  public func say(_ line: String) { writeLine(line) }
 
   // MARK: - Main loops
 
   /// Blocks in `poll` for lines and for blocks that are due, if there can be any; returns at the end of the input.
   ///
   /// With the length of a frame, in milliseconds, it draws frames, as a game does, and looks for blocks once in each.
-  public func pollLines(_ turns: PollableMainLoop?, frame: Int32? = nil) {
+  public func pollLines(
+    _ turns: PollableMainLoop?, frame: Int32? = nil, answering answer: ((String) -> Bool)? = nil
+  ) {
+    let answer = answer ?? self.answer
     var buffer: [UInt8] = []
     while true {
       var descriptors = [pollfd(fd: 0, events: Int16(POLLIN), revents: 0)]
@@ -88,3 +91,6 @@ import StateRestoration
     }
   }
 }
+
+/// Writes a line at once.
+func writeLine(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

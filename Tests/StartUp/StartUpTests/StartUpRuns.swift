@@ -52,14 +52,62 @@ struct StartUpRuns {
     }
   }
 
+  /// Ends a program with windows in every way; the next run has them all before it shows anything.
+  func windowsComeBackAfterEachEnd() async throws {
+    try await onThread {
+      defer { try? FileManager.default.removeItem(at: folder) }
+      try run(showing: "windows: none.") { program in
+        try program.type("open one", "windows: one=.")
+        try program.type("killed", "typed: killed.")
+        try program.type("open two", "windows: two=, one=killed.")
+        waitForSave()
+        kill(program.identifier, SIGKILL)
+      }
+      try run(showing: "windows: two=, one=killed.") { program in
+        try program.type("second", "typed: second.")
+        try program.type("preserve", "outcomes: 2.")
+        kill(program.identifier, SIGKILL)
+      }
+      let end = try run(showing: "windows: two=second, one=killed.") { program in
+        try program.type("signalled", "typed: signalled.")
+        kill(program.identifier, SIGTERM)
+      }
+      #expect(end == SIGTERM)
+      try run(showing: "windows: two=signalled, one=killed.") { program in
+        try program.type("close two", "windows: one=killed.")
+        try program.type("stopped", "typed: stopped.")
+        kill(program.identifier, SIGTSTP)
+        program.waitUntilStopped()
+        kill(program.identifier, SIGKILL)
+      }
+      try run(showing: "windows: one=stopped.") { program in
+        try program.type("reopen", "windows: two=signalled, one=stopped.")
+        try program.type("exited", "typed: exited.")
+        try program.type("exit", nil)
+      }
+      try run(showing: "windows: two=exited, one=stopped.") { program in
+        try program.type("order by name", "order: by name.")
+        try program.type("discard two", "windows: one=stopped.")
+        try program.type("ended", "typed: ended.")
+        try program.type("end", "ended.")
+        kill(program.identifier, SIGKILL)
+      }
+      try run(showing: "windows: one=ended.") { program in
+        try program.type("order", "order: by name.")
+        kill(program.identifier, SIGKILL)
+      }
+    }
+  }
+
   /// Waits for the warning, and then for the end by a signal that nobody answers.
-  func beTold() async throws {
+  func beTold(_ warning: String) async throws {
     try await onThread {
       defer { try? FileManager.default.removeItem(at: folder) }
       let program = try RunningProgram(style, in: folder)
       defer { program.end() }
       try program.expect("draft: .")
       try program.type("lost", "typed: lost.")
+      try program.expect(warning, on: .error)
       try program.expect("In a program that owns its main thread", on: .error)
       kill(program.identifier, SIGTERM)
       try program.expect("SIGTERM ends the program without a last save", on: .error)

@@ -29,6 +29,22 @@ struct StartUpTests {
   ]) func `a program that blocks without a main loop is told so, and a signal ends it all the same`(
     _ style: Style
   ) async throws {
-    try await StartUpRuns(style).beTold()
+    try await StartUpRuns(style).beTold("the main actor gets no turn: do not block the main thread")
+  }
+
+  @Test(arguments: [
+    Style(program: "start-up", argument: "loop-forgotten"), Style(program: "start-up", argument: "windows-forgotten"),
+    Style(program: "start-up-async", argument: "loop-forgotten"),
+    Style(program: "start-up-async", argument: "run-loop-forgotten"),
+  ]) func `a program that gives a main loop and never runs its blocks is told so, and a signal ends it all the same`(
+    _ style: Style
+  ) async throws {
+    try await StartUpRuns(style).beTold("the main loop of the configuration does not run what it is given")
+  }
+
+  @Test(arguments: [
+    Style(program: "start-up", argument: "windows"), Style(program: "start-up-async", argument: "windows"),
+  ]) func `windows come back before the first frame, after each end`(_ style: Style) async throws {
+    try await StartUpRuns(style).windowsComeBackAfterEachEnd()
   }
 }

@@ -21,6 +21,26 @@ import StateRestoration
         program.sayDraft()
         program.pollLines(turns)
       }
+    case "circumstances": await Circumstances().run()
+    case "windows":
+      let windows = StartUpWindows()
+      windows.windows = try await RestorationSession.open(
+        at: StartUpProgram.location, windows: { Draft($0.id) }, configuration: .init(mainLoop: turns.mainLoop))
+      windows.sayWindows()
+      program.pollLines(turns, answering: windows.answer)
+    case "loop-forgotten":
+      program.session = try await RestorationSession.open(
+        at: StartUpProgram.location, root: program.draft, configuration: .init(mainLoop: turns.mainLoop))
+      program.sayDraft()
+      program.pollLines(nil)
+    case "run-loop-forgotten":
+      try await RestorationSession.run(
+        at: StartUpProgram.location, root: program.draft, configuration: .init(mainLoop: turns.mainLoop)
+      ) { session in
+        program.session = session
+        program.sayDraft()
+        program.pollLines(nil)
+      }
     case "blocked":
       program.session = try await RestorationSession.open(at: StartUpProgram.location, root: program.draft)
       program.sayDraft()

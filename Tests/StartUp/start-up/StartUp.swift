@@ -29,6 +29,15 @@ import StateRestoration
     case "blocked":
       program.openNow()
       program.pollLines(nil)
+    case "loop-forgotten":
+      let turns = PollableMainLoop()
+      program.openNow(turns.mainLoop)
+      program.pollLines(nil)
+    case "windows", "windows-forgotten":
+      let turns = PollableMainLoop()
+      let windows = StartUpWindows()
+      windows.openNow(turns.mainLoop)
+      program.pollLines(CommandLine.arguments.last == "windows" ? turns : nil, answering: windows.answer)
     case "glib": runGLib(program)
     case "gtk": runGTK(program)
     default: exit(2)

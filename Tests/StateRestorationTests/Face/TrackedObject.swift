@@ -47,7 +47,12 @@ extension CapturedState {
   var attributes: RestorationArchive.Attributes {
     .init(classTag: shape.classTag, version: version, priority: shape.priority, model: shape.model)
   }
-  var roles: [RestorationIdentifier: RestorationRole] { shape.roles }
+  @MainActor var roles: [RestorationIdentifier: RestorationRole] {
+    Dictionary(
+      uniqueKeysWithValues: shape.children.compactMap { child in
+        shape.roles[ObjectIdentifier(child)].flatMap { role in child.restorationIdentifier.map { ($0, role) } }
+      })
+  }
   var views: [any RestorableView] { shape.views }
   var isExcluded: Bool { shape.identifier?.isEmpty ?? true }
 }

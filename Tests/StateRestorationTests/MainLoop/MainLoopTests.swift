@@ -189,6 +189,20 @@ import Testing
     while session.coordinator.lastReceipt == nil { try await Task.sleep(for: .milliseconds(5)) }
   }
 
+  @Test func `a process without the standard descriptors gets none of them for its turns`() async {
+    await #expect(processExitsWith: .exitCode(3)) {
+      for descriptor in 0...2 as ClosedRange<Int32> { close(descriptor) }
+      let loop = PollableMainLoop()
+      guard loop.descriptor > 2 else { exit(4) }
+      for descriptor in 0...2 as ClosedRange<Int32> {
+        var status = stat()
+        // Somebody else of the process may have it by now, but it is no pipe.
+        if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO { exit(5) }
+      }
+      exit(3)
+    }
+  }
+
   // MARK: - Signals
 
   nonisolated private static func makeFolder() -> String {

@@ -119,8 +119,24 @@ import Glibc
       }
     }
     try await look(1)
-    // The last to end were the first and the second.
-    #expect(found == ["1", "2", "", "", ""])
+    // The first is in use; of the others the second and the third were the last to end.
+    #expect(found == ["1", "2", "3", "", ""])
+  }
+
+  @Test func `the state of the first process is given however long it was closed, and no other`() async throws {
+    let device = try await SimulatedDevice()
+    var configuration = RestorationConfiguration()
+    try await runRoot(device, configuration: configuration) { one in
+      one.value = "one"
+      try await runRoot(device, configuration: configuration) { $0.value = "two" }
+    }
+    device.reboot()
+    let later = Date(timeIntervalSinceNow: 90 * 24 * 3600)
+    configuration.now = { later }
+    try await runRoot(device, configuration: configuration) { one in
+      #expect(one.value == "one")
+      try await runRoot(device, configuration: configuration) { #expect($0.value == "") }
+    }
   }
 
   // MARK: - Real processes

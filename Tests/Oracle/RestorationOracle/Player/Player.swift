@@ -82,7 +82,7 @@ import Synchronization
     (worlds, program, launch, plan, deaths) = ([World()], ProgramVersion(1), Step.Launch(), [:], [])
     (goneModels, refused, unencodable, violation, hasUnseenDeath) = ([], [], [], nil, false)
     (newest, isFallback) = (nil, false)
-    try await device.unlock()
+    if isLocked { try await device.unlock() }
     isLocked = false
   }
 
@@ -176,7 +176,7 @@ import Synchronization
       let chosen = faults[abs(fault) % faults.count]
       if call > 0 { device.failDisk(atCall: call, chosen) } else { device.failDisk(chosen) }
       defer { device.healDisk() }
-      return await save()
+      return await save(isDisturbed: true)
     case .killInSave(let call): return await dieInSave(call)
     case .cutPowerInSave(let call, let mask):
       let difference = await dieInSave(call)
@@ -322,19 +322,21 @@ import Synchronization
 
   // MARK: - Saves
 
-  private func save() async -> String? {
+  private func save(isDisturbed: Bool = false) async -> String? {
     guard let coordinator, let root else { return nil }
     let known = known()
     let preserved: PreservationOutcome
     do {
       preserved = try await coordinator.preserve(root)
     } catch {
+      guard isDisturbed else { return "a save failed: \(error)" }
       worlds = worlds.flatMap { $0.saving(known) }.distinct
       newest = nil
       return nil
     }
     if case .preserved(let receipt) = preserved {
       guard receipt.durability == .durable else {
+        guard isDisturbed else { return "nobody knows whether a save was written" }
         worlds = worlds.flatMap { $0.saving(known) }.distinct
         newest = nil
         return nil
@@ -352,7 +354,7 @@ import Synchronization
       worlds.compactMap { world in
         var world = world
         let isLocked = world.life.isLocked
-        let outcome = world.save(known)
+        let outcome = world.save(known, isDeferred: ReportComparison.isDeferred(preserved))
         let difference = ReportComparison.difference(preserved, outcome, isLocked: isLocked)
         first = first ?? difference
         return difference == nil ? world : nil
@@ -390,7 +392,7 @@ import Synchronization
   private func dieInSave(_ call: Int) async -> String? {
     if let file = process?.fileSystem { file.die(beforeCall: file.callCount + max(call, 1)) }
     let (before, wasFallback) = (worlds, isFallback)
-    let difference = await save()
+    let difference = await save(isDisturbed: true)
     // What a dead process says counts for nothing.
     if difference != nil { worlds = before.flatMap { $0.saving(known()) }.distinct }
     (newest, isFallback) = (nil, wasFallback)
@@ -425,6 +427,8 @@ import Synchronization
     guard process != nil, isDeferred else { return nil }
     restoredAt = now
     guard let report = await delegate.lateReport() else { return "the unlock restored nothing" }
+    if let difference = leaveOut(ReportComparison.leftOut(report)) { return "\(difference)\n\(report)" }
+    deaths = []
     return compare(report) { life, factory, known in life.unlock(make: factory, known) }
   }
 
@@ -469,10 +473,9 @@ import Synchronization
       life.launch(root, isLocked: isLocked, make: factory, known)
     }
     if !isLocked {
-      // What this launch did not ask for is left out when one does.
-      let seen = ReportComparison.restored(report).union(ReportComparison.leftOut(report))
-      if deaths.contains(where: { $0.path == nil }), launch.makesFewer { hasUnseenDeath = true }
-      deaths.removeAll { $0.path.map { seen.contains($0) } ?? true }
+      // This launch may not have made what it died at.
+      if deaths.contains(where: { $0.path == nil }) { hasUnseenDeath = true }
+      deaths = []
     }
     return difference
   }
@@ -507,22 +510,28 @@ import Synchronization
   /// What restoring died at is left out: in the report, and in the tables.
   private func leaveOut(_ paths: Set<[String]>) -> String? {
     let known = known()
-    for path in paths.sorted(by: { $0.count < $1.count }) {
+    let died = Set(deaths.compactMap(\.path))
+    // Both generations may tell of it.
+    if !deaths.isEmpty { newest = nil }
+    for path in paths.union(died).sorted(by: { $0.count < $1.count }) {
       let found = worlds.flatMap { world -> [World] in
-        guard let table = world.life.loaded(known), let row = table.row(at: path),
-          !table.rows(at: table[row].key.place).contains(where: {
-            table.isBlocked($0) || table[$0].records.contains(where: \.isQuarantined)
-          })
-        else {
+        guard let table = world.life.loaded(known), paths.contains(path) || world.life.stored != nil else {
           return [world]
         }
-        let unseen = hasUnseenDeath ? Death(path: nil) : nil
-        guard let death = deaths.first(where: { $0.path == nil || $0.path == path }) ?? unseen else { return [] }
-        // Nobody saw where a process has died before a call.
-        return (death.path == nil ? [true, false] : [death.isDecoding]).map { isAtRecord in
-          var world = world
-          world.life.die(at: path, isAtRecord: isAtRecord, known)
-          return world
+        let rows = table.rows(at: path)
+        let isKnown = rows.contains { table[$0].isClosed || table[$0].records.contains(where: \.isQuarantined) }
+        let death = deaths.last { $0.path == path }
+        guard !rows.isEmpty else { return [world] }
+        guard death != nil || deaths.contains(where: { $0.path == nil }) || hasUnseenDeath else {
+          return isKnown ? [world] : []
+        }
+        // Nobody saw where a process has died before a call, or which row of the place its object was about to have.
+        return (isKnown && death == nil ? [world] : []) + rows.flatMap { row in
+          (death.map { [$0.isDecoding] } ?? [true, false]).map { isAtRecord in
+            var world = world
+            world.life.die(at: row, isAtRecord: isAtRecord, known)
+            return world
+          }
         }
       }.distinct
       guard !found.isEmpty else {
@@ -530,33 +539,24 @@ import Synchronization
       }
       worlds = found
     }
-    for death in deaths {
-      guard let path = death.path, !paths.contains(path), !path.contains(launch.misnaming ?? ""),
-        !path.contains(launch.replacing ?? "")
-      else { continue }
-      guard path.indices.dropFirst().allSatisfy({ plan(Array(path[...$0]), nil) != nil }) else { continue }
-      let isMade = worlds.allSatisfy { world in
-        guard let table = world.life.loaded(known), let row = table.row(at: path), !table.isBlocked(row) else {
-          return false
+    guard deaths.contains(where: { $0.path == nil }) else { return nil }
+    // Where a place has several rows, the report may be of another one than that at which it died.
+    worlds =
+      worlds.flatMap { world -> [World] in
+        guard let table = world.life.loaded(known) else { return [world] }
+        let rows = table.rows.keys.sorted().filter { row in
+          table.rows(at: table[row].key.place).count > 1 && !table[row].isClosed
         }
-        // Nothing is made below a root that shows another model.
-        let stored = table.row(at: path.prefix(1)).flatMap { table[$0].key.model }
-        guard stored == nil || launch.model == nil || stored == launch.model else { return false }
-        return path.indices.dropFirst().allSatisfy { index in
-          table.row(at: path[...index]).map { fits(table[$0], at: Array(path[...index]), known) } ?? false
-        }
-      }
-      if isMade, plan(path, nil) != nil {
-        return "\(path.joined(separator: "/")) was not left out after restoring died there"
-      }
-    }
+        return [world]
+          + rows.flatMap { row in
+            [true, false].map { isAtRecord in
+              var world = world
+              world.life.die(at: row, isAtRecord: isAtRecord, known)
+              return world
+            }
+          }
+      }.distinct
     return nil
-  }
-
-  /// Whether the object that the program makes for a row is of the row's class.
-  private func fits(_ row: Row, at path: [String], _ known: Knowledge) -> Bool {
-    if let kind = program.kind(of: row.key.tag), program.makesItself(kind) { return true }
-    return plan(path, nil).map { program.tag(of: $0.kind) == known.today(row.key.tag) } ?? false
   }
 
   private func restoreAgain(retrying: Bool) async throws -> String? {

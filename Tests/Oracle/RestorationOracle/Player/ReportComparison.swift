@@ -52,6 +52,11 @@ enum ReportComparison {
     return nil
   }
 
+  /// Whether a save has written nothing, as nothing may be written while the device is locked.
+  static func isDeferred(_ preserved: PreservationOutcome) -> Bool {
+    if case .deferred = preserved { true } else { false }
+  }
+
   /// Whether a save had no room, and says so as a finding alone: nothing is stored, and nobody has edited anything.
   static func isRoomAwaited(_ preserved: PreservationOutcome) -> Bool {
     guard case .unchanged(let receipt?) = preserved else { return false }

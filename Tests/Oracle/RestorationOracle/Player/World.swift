@@ -18,8 +18,10 @@ struct World: Hashable {
   }
 
   /// A save was acknowledged: it and all that it builds on survives a power cut.
-  mutating func save(_ known: Knowledge) -> Outcome {
-    fallbacks = []
+  ///
+  /// - Parameter isDeferred: Whether nothing was written, as nothing may be while the device is locked.
+  mutating func save(_ known: Knowledge, isDeferred: Bool = false) -> Outcome {
+    if !isDeferred { fallbacks = [] }
     return life.save(known)
   }
 

@@ -16,6 +16,13 @@ let isProgramStrict = Mutex(false)
 
 private struct OracleError: Error {}
 
+private let longestFilling = String(repeating: "x", count: 300_000)
+
+/// A text of so many bytes.
+private func filling(_ count: Int) -> String {
+  String(longestFilling.utf8.prefix(count)) ?? ""
+}
+
 /// The state of a page in one version of the program.
 protocol PageState: Codable, Sendable {
   init()
@@ -37,7 +44,7 @@ struct FirstState: PageState {
     if content.isUnencodable { throw OracleError() }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(content.items, forKey: .items)
-    try container.encode(String(repeating: "x", count: content.filling), forKey: .filling)
+    try container.encode(filling(content.filling), forKey: .filling)
     try container.encode(content.isRefused, forKey: .isRefused)
   }
 }
@@ -96,10 +103,7 @@ struct ThirdState: PageState, VersionedState {
 
   init() {}
 
-  var content: PageContent {
-    get { preconditionFailure("a page has a version") }
-    set { preconditionFailure("a page has a version, and \(newValue) no place") }
-  }
+  var content = PageContent()
 
   var restorationChildren: [any RestorableController] { pages }
 
@@ -142,18 +146,20 @@ enum Second: Release { typealias State = SecondState }
 
 enum Third: Release { typealias State = ThirdState }
 
-@Observable class VersionedPage<R: Release>: Page, StatefulController {
-  private var state = R.State()
+/// A page with the state of a version.
+///
+/// Its values are those of the page itself: the key path of a generic class's property is made anew with each access.
+class VersionedPage<R: Release>: Page, StatefulController {
   var restorableState: R.State {
-    get { state }
+    get {
+      var state = R.State()
+      state.content = content
+      return state
+    }
     set {
       onDecode?()
-      state = newValue
+      content = newValue.content
     }
-  }
-  override var content: PageContent {
-    get { state.content }
-    set { state.content = newValue }
   }
 }
 

@@ -97,9 +97,6 @@ package enum Step: Hashable, Sendable {
     package var isStrict = false
 
     package init() {}
-
-    /// Whether restoring may make fewer pages than another launch.
-    var makesFewer: Bool { hiding != nil || replacing != nil || misnaming != nil }
   }
 }
 

@@ -51,6 +51,12 @@ struct Standing: Hashable, Sendable {
   var hasWritten = false
   /// Whether it was given a record in this run.
   var wasGiven = false
+  /// The row that it gave up as it named its first model: those of the live objects below it come along.
+  var gaveUp: Int?
+  /// Whether the program has asked for its row, and nothing fitted.
+  var wasAsked = false
+  /// Whether its values could not be encoded in the last save that tried.
+  var isNotEncoded = false
   /// Whether restoring left its row out after a crash: nothing is given there or below it in this run.
   var isLeftOut = false
 }
@@ -92,6 +98,8 @@ package struct Life: Hashable, Sendable {
   /// The rows that it has loaded: late objects are given those.
   private var loadedRows: Set<Int> = []
   private var lateRows: Set<Int>?
+  /// Those of them that were closed.
+  private var closedRows: Set<Int> = []
   /// How many runs had stored something while locked before this one.
   private var earlierRuns = 0
   private var lastObject = 0
@@ -105,6 +113,14 @@ package struct Life: Hashable, Sendable {
   }
 
   private var given: [Given] = []
+
+  /// Where restoring died before a locked run.
+  private struct Death: Hashable, Sendable {
+    var row: Int
+    var isAtRecord: Bool
+  }
+
+  private var deaths: [Death] = []
 
   private enum Leaving { case closed, changed, namedModelWithEdits }
 
@@ -155,6 +171,8 @@ package struct Life: Hashable, Sendable {
   func hasUnsavedChanges(_ id: Int) -> Bool {
     guard let object = objects[id], let standing = object.standing else { return false }
     if !standing.own.isEmpty { return standing.saved != object.value }
+    // An edit that could not be written.
+    if !standing.isUnedited { return true }
     return (standing.baseline ?? standing.met).map { $0 != object.value } ?? false
   }
 
@@ -168,9 +186,13 @@ package struct Life: Hashable, Sendable {
   /// Meets all objects: new ones, those that show another model, those that left.
   package mutating func look(_ known: Knowledge, _ outcome: inout Outcome) {
     var reached: Set<Int> = []
+    // The rows that objects have left in this look.
+    var left: [Int: Set<Int>] = [:]
     func below(_ id: Int, isKept: Bool) {
       reached.insert(id)
+      let before = objects[id]!.standing?.left ?? []
       if !isKept { meet(id, known) }
+      left[id] = objects[id]!.standing?.left.subtracting(before)
       let siblings = Dictionary(uniqueKeysWithValues: siblings(below: id).map { ($0.child, $0.isKept) })
       for child in objects[id]!.children {
         let isKept = siblings[child]
@@ -180,8 +202,16 @@ package struct Life: Hashable, Sendable {
     }
     if let root { below(root, isKept: false) }
     let onScreen = Set(root.map { subtree($0) } ?? [])
-    for id in objects.keys.sorted() where !reached.contains(id) {
-      guard let standing = objects[id]!.standing else { continue }
+    // Where an object shows something else its row stays whole, with what was below it.
+    var whole = Set(reached.flatMap { left[$0] ?? [] })
+    var gone = objects.keys.filter { !reached.contains($0) && objects[$0]!.standing != nil }.sorted()
+    while let index = gone.firstIndex(where: { objects[$0]!.standing!.parentRow.map(whole.contains) ?? false }) {
+      let id = gone.remove(at: index)
+      whole.insert(objects[id]!.standing!.row)
+      stand(id, nil)
+    }
+    for id in gone {
+      let standing = objects[id]!.standing!
       stand(id, nil)
       leave(standing, .closed, known)
     }
@@ -197,9 +227,7 @@ package struct Life: Hashable, Sendable {
   private mutating func meet(_ id: Int, _ known: Knowledge) {
     let object = objects[id]!
     let parent = object.parent.flatMap { objects[$0]!.standing }
-    // A first model counts with values that can be encoded.
-    let isPostponed = object.standing.map { isModelPostponed(object, $0, known) } ?? false
-    if let standing = object.standing, !isPostponed {
+    if let standing = object.standing {
       if let former = standing.parentRow, parent?.left.contains(former) ?? false {
         // Its parent shows another model: its row stays below that one's.
         comeByItself(id, leaving: standing.row, known)
@@ -210,28 +238,17 @@ package struct Life: Hashable, Sendable {
         // Those below one that names its first model come along, and its values are an edit.
         comeByItself(id, leaving: why == .changed ? standing.row : nil, known)
         objects[id]!.standing!.isUnedited = why == .changed
+        if why == .namedModelWithEdits { objects[id]!.standing!.gaveUp = standing.row }
       } else if standing.model != object.model {
         table[standing.row].key.model = object.model
       }
-    } else if !isPostponed {
+    } else {
       comeByItself(id, leaving: nil, known)
     }
     objects[id]!.standing!.parentRow = parent?.row
-    if !isPostponed {
-      objects[id]!.standing!.model = object.model
-      objects[id]!.standing!.hasNamedModel = objects[id]!.standing!.hasNamedModel || object.model != nil
-    }
+    objects[id]!.standing!.model = object.model
+    objects[id]!.standing!.hasNamedModel = objects[id]!.standing!.hasNamedModel || object.model != nil
     settlePlace(of: objects[id]!.standing!, known)
-  }
-
-  /// Whether an object names its first model, and nobody knows whether its values have changed.
-  private func isModelPostponed(_ object: Object, _ standing: Standing, _ known: Knowledge) -> Bool {
-    guard object.tag == standing.tag, !standing.hasNamedModel, object.model != nil, let row = table.rows[standing.row]
-    else { return false }
-    let isLeft = standing.parentRow.map { former in
-      object.parent.flatMap { objects[$0]!.standing }?.left.contains(former) ?? false
-    }
-    return isLeft != true && row.key.model == nil && !known.unencodable.isDisjoint(with: object.value.items)
   }
 
   /// Whether an object leaves its row because it shows another model, or has another class.
@@ -284,21 +301,19 @@ package struct Life: Hashable, Sendable {
   package mutating func save(_ known: Knowledge, isAcknowledged: Bool = true) -> Outcome {
     var outcome = Outcome()
     look(known, &outcome)
-    var saved = self
-    saved.write(known, &outcome)
-    guard isAcknowledged else { return outcome }
-    self = saved
+    write(known, isAcknowledged, &outcome)
     return outcome
   }
 
-  private mutating func write(_ known: Knowledge, _ outcome: inout Outcome) {
-    table.save = nextSave
+  /// Writes the values that have changed; where that fails, the next save that succeeds has them.
+  private mutating func write(_ known: Knowledge, _ isAcknowledged: Bool, _ outcome: inout Outcome) {
+    (table.save, table.version) = (nextSave, known.version)
     let save = table.save
     commit(known, &outcome)
     let isUnchanged = isLocked ? isSameAsPending() : stored.map { isSame($0, table) } ?? false
     outcome.hasChanged = !isUnchanged || (!isLocked && !pending.isEmpty)
     if !isLocked, let time = stored?.times[stored!.save], known.isDue(since: time) { outcome.hasChanged = true }
-    guard outcome.hasChanged else { return }
+    guard outcome.hasChanged, isAcknowledged else { return }
     table.times[save] = known.now
     for id in order(withKept: true) { table[objects[id]!.standing!.row].lastLive = save }
     var disk = table
@@ -316,8 +331,13 @@ package struct Life: Hashable, Sendable {
   /// Brings the table up to date with the live objects.
   private mutating func commit(_ known: Knowledge, _ outcome: inout Outcome) {
     moveKeys(known, renewing: true)
+    sweep()
     for id in order() { writeRecord(id, known, &outcome) }
     let saved = Set(order())
+    for id in order(withKept: true) where !saved.contains(id) && objects[id]!.standing!.isNotEncoded {
+      let row = table[objects[id]!.standing!.row]
+      outcome.notEncoded.insert(path(objects[id]!.parent!) + [row.key.place.identifier])
+    }
     for id in order(withKept: true) {
       let standing = objects[id]!.standing!
       table[standing.row].isPresent = true
@@ -366,7 +386,7 @@ package struct Life: Hashable, Sendable {
   /// The identifier of a child's row, if that is below the parent's.
   private func former(_ child: Int, below id: Int) -> String? {
     guard let place = objects[child]!.standing.flatMap({ table.rows[$0.row]?.key.place }),
-      place.parent == objects[id]!.standing?.row
+      let parent = objects[id]!.standing, place.parent == parent.row || place.parent == parent.gaveUp
     else { return nil }
     return place.identifier
   }
@@ -420,7 +440,9 @@ package struct Life: Hashable, Sendable {
     var standing = objects[id]!.standing!
     let value = objects[id]!.value
     var newest: Value?
-    guard known.unencodable.isDisjoint(with: value.items) else {
+    standing.isNotEncoded = !known.unencodable.isDisjoint(with: value.items)
+    objects[id]!.standing!.isNotEncoded = standing.isNotEncoded
+    guard !standing.isNotEncoded else {
       outcome.notEncoded.insert(path(id))
       return
     }
@@ -443,6 +465,7 @@ package struct Life: Hashable, Sendable {
     table[standing.row].records.append(
       Record(
         number: number, save: table.save, version: known.version, value: value, isFirst: standing.isUnedited))
+    table.open(upTo: standing.row)
     adopt(id, key(id, below: standing.parentRow))
     (standing.own, standing.saved) = ([number], value)
     standing.hasWritten = standing.hasWritten || !standing.isUnedited
@@ -542,7 +565,11 @@ package struct Life: Hashable, Sendable {
       return true
     }
     stand(id, nil)
-    let found = table.find(key, held: held, retrying: retrying, known).filter { lateRows?.contains($0) ?? true }
+    // One that can join keeps the row in which it has written.
+    let own = joins ? former.flatMap { $0.own.isEmpty ? nil : $0.row } : nil
+    let found =
+      own.map { [$0] }
+      ?? table.find(key, held: held, retrying: retrying, known).filter { lateRows?.contains($0) ?? true }
     let gone = found.prefix { $0 != former?.row && known.isGone(table[$0], in: table) }
     for row in gone { table.remove(row, .gone) }
     let isFound = found.count > gone.count
@@ -553,16 +580,17 @@ package struct Life: Hashable, Sendable {
     (standing.row, standing.parentRow, standing.model) = (row, parentRow, key.model)
     standing.wasFound = isFound
     stand(id, standing)
+    if retrying { table[row].isClosed = false }
     if let former, former.row != row { table.unite(row, with: former.row, held: held.subtracting([row]), known) }
     let named = Key(place: key.place, tag: key.tag, model: key.model ?? table[row].key.model)
     let isGiven =
-      (retrying || !table.isBlocked(row))
+      !(table[row].isClosed || lateRows != nil && closedRows.contains(row))
       && table.candidates(row, retrying: retrying, joins: joins, known).contains { !$0.isFirst && known.decodes($0) }
     given.append(Given(id: id, key: key, isEdit: isGiven))
     // The class is stored only with a record.
     table[row].key.model = named.model
     settlePlace(of: objects[id]!.standing!, known)
-    objects[id]!.standing!.isLeftOut = table.isBlocked(row) && !retrying
+    objects[id]!.standing!.isLeftOut = table[row].isClosed || lateRows != nil && closedRows.contains(row)
     if objects[id]!.standing!.isLeftOut { return isFound }
     let candidates = table.candidates(row, retrying: retrying, joins: joins, known)
     if joins {
@@ -653,7 +681,8 @@ package struct Life: Hashable, Sendable {
   ) -> Bool {
     let key = Key(place: place, tag: object.tag, model: object.model)
     let found = table.find(key, held: held, retrying: turn.isRetry, known).first { !known.isGone(table[$0], in: table) }
-    guard let found, turn.isRetry || !table.isBlocked(found) else {
+    guard let found, turn.isRetry || !table[found].isClosed && !(turn.kind == .late && closedRows.contains(found))
+    else {
       if found != nil { outcome.leftOut.insert(path) }
       return false
     }
@@ -689,6 +718,8 @@ package struct Life: Hashable, Sendable {
       if let existing = existing[place.identifier] {
         restored.append(existing)
         restore(existing, below: row, turn, make: make, known, &outcome)
+        let standing = objects[existing]!.standing!
+        if standing.wasFound { objects[existing]!.isPresented = table[standing.row].isPresented }
         continue
       }
       for made in table.made(at: place) where !held.contains(made) && !isBlocked {
@@ -696,7 +727,7 @@ package struct Life: Hashable, Sendable {
           table.remove(made, .gone)
           continue
         }
-        if table.isBlocked(made), !turn.isRetry {
+        if table[made].isClosed || turn.kind == .late && closedRows.contains(made), !turn.isRetry {
           outcome.leftOut.insert(path(id) + [place.identifier])
         } else if var object = make(path(id) + [place.identifier], table[made]),
           fits(object, path(id) + [place.identifier], place, turn, known, &outcome)
@@ -705,7 +736,6 @@ package struct Life: Hashable, Sendable {
           object.isPresented = table[made].isPresented
           let new = add(object)
           restored.append(new)
-          if turn.isRetry { table[made].quarantinedAt = nil }
           restore(new, below: row, turn, make: make, known, &outcome)
           // The role is that of the row that it was found.
           objects[new]!.isPresented = table[objects[new]!.standing!.row].isPresented
@@ -717,10 +747,6 @@ package struct Life: Hashable, Sendable {
     let found = Set(restored)
     for child in objects[id]!.children where !found.contains(child) {
       guard seen.insert(objects[child]!.identifier).inserted else { continue }
-      if turn.kind == .again, isFound {
-        remove(child)
-        continue
-      }
       restored.append(child)
       restore(child, below: row, turn, make: make, known, &outcome)
     }
@@ -730,13 +756,11 @@ package struct Life: Hashable, Sendable {
     func saved(_ child: Int) -> Int? {
       let standing = objects[child]!.standing!
       guard standing.wasFound || !standing.own.isEmpty else { return nil }
-      // A place stands where the row stands that was live last.
-      return table.lead(of: table[standing.row].key.place).flatMap { order[$0] }
+      return order[standing.row]
     }
     let places = restored.filter { saved($0) != nil }.sorted { saved($0)! < saved($1)! }
-    let (isRestored, hasPlace) = (Set(restored), Set(places))
-    restored = places + objects[id]!.children.filter { isRestored.contains($0) && !hasPlace.contains($0) }
-    objects[id]!.children = restored + objects[id]!.children.filter { !isRestored.contains($0) }
+    let hasPlace = Set(places)
+    objects[id]!.children = places + objects[id]!.children.filter { !hasPlace.contains($0) }
   }
 
   /// An object that was given nothing has its values from now on, if unread records are there.
@@ -752,6 +776,7 @@ package struct Life: Hashable, Sendable {
   /// Ends the process; what is stored stays.
   package mutating func end() {
     (table, objects, root, isLocked, held, written, hasRestored) = (Table(), [:], nil, false, [], [], false)
+    deaths = []
   }
 
   /// Launches with a hierarchy of objects, by their parents; the first is the root.
@@ -778,6 +803,7 @@ package struct Life: Hashable, Sendable {
     var outcome = Outcome()
     guard let root else { return outcome }
     (hasRestored, loadedRows) = (true, Set(table.rows.keys))
+    closedRows = turn.isRetry ? [] : loadedRows.filter { table[$0].isClosed }
     restore(root, below: nil, turn, make: make, known, &outcome)
     for id in subtree(root) where objects[id]!.standing?.own.isEmpty == true && objects[id]!.standing?.baseline == nil {
       setBaseline(id)
@@ -794,7 +820,7 @@ package struct Life: Hashable, Sendable {
     guard isLocked, let root else { return outcome }
     // What has changed is written into the table, as by a save.
     look(known, &outcome)
-    table.save = nextSave
+    (table.save, table.version) = (nextSave, known.version)
     commit(known, &outcome)
     // What lies below two siblings with one place is met anew, as they are.
     let kept = Set(order(withKept: true)).subtracting(order())
@@ -810,6 +836,10 @@ package struct Life: Hashable, Sendable {
     load(known)
     pending = disk
     let mapping = table.merge(own, keys: keys, known)
+    for death in deaths where table.rows[death.row] != nil {
+      table.die(at: death.row, isAtRecord: death.isAtRecord, known)
+    }
+    deaths = []
     table.removed += removed.map { one in
       var one = one
       one.row = mapping.rows[one.row] ?? one.row
@@ -823,10 +853,11 @@ package struct Life: Hashable, Sendable {
     }
     held = Set(objects.values.compactMap { $0.standing?.row })
     (isLocked, hasRestored, loadedRows) = (false, true, Set(table.rows.keys))
-    let cameByThemselves = Set(order().filter { objects[$0]!.standing!.baseline == nil })
+    closedRows = loadedRows.filter { table[$0].isClosed }
+    let met = order().filter { objects[$0]!.standing!.baseline != nil }
     restore(root, below: nil, Turn(kind: .unlock), make: make, known, &outcome)
-    for id in order() where !cameByThemselves.contains(id) {
-      guard let standing = objects[id]!.standing, standing.own.isEmpty, standing.baseline != nil,
+    for id in met {
+      guard let standing = objects[id]?.standing, standing.own.isEmpty, standing.baseline != nil, !standing.wasFound,
         table[standing.row].records.isEmpty
       else { continue }
       // Nothing unread is there after all.
@@ -842,15 +873,16 @@ package struct Life: Hashable, Sendable {
   package mutating func restoreLate(_ id: Int, make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
     guard !isLocked, hasRestored, let parent = objects[id]!.parent else { return outcome }
-    guard isGivenHere(parent, known), !isBelowLeftOut(parent), objects[id]!.standing?.wasFound != true else {
-      return outcome
-    }
+    guard isGivenHere(parent, known), !isBelowLeftOut(parent), objects[id]!.standing?.wasFound != true,
+      objects[id]!.standing?.wasAsked != true
+    else { return outcome }
     let row = objects[parent]!.standing!.row
     let place = Place(parent: row, identifier: objects[id]!.identifier)
     guard table.rows(at: place).contains(where: loadedRows.contains) else { return outcome }
     lateRows = loadedRows
     defer { lateRows = nil }
     restore(id, below: row, Turn(kind: .late), make: make, known, &outcome)
+    objects[id]!.standing!.wasAsked = !objects[id]!.standing!.wasFound
     unite(known)
     // The turn ends with a look.
     capture(known, &outcome)
@@ -891,23 +923,20 @@ package struct Life: Hashable, Sendable {
     return restoreAll(Turn(kind: .again, isRetry: retrying), make: make, known)
   }
 
-  /// Restoring died at a path: at the record that an object of the row's class would be given, or at the row.
-  package mutating func die(at path: [String], isAtRecord: Bool, _ known: Knowledge) {
-    guard var table = loaded(known), let row = table.row(at: path) else { return }
-    let given = table.candidates(row, retrying: false, joins: known.joins(table[row].key.tag), known).first
-    if isAtRecord, let index = table[row].records.firstIndex(where: { $0.number == given?.number }) {
-      table[row].records[index].isQuarantined = true
-    } else {
-      for index in table[row].records.indices { table[row].records[index].isQuarantined = true }
-    }
-    table[row].quarantinedAt = table.save
+  /// Restoring died at a row: at the record that an object of the row's class would be given, or at the row.
+  ///
+  /// A locked run learns it with what is stored.
+  package mutating func die(at row: Int, isAtRecord: Bool, _ known: Knowledge) {
+    guard !isLocked else { return deaths.append(Death(row: row, isAtRecord: isAtRecord)) }
+    guard var table = loaded(known), table.rows[row] != nil else { return }
+    table.die(at: row, isAtRecord: isAtRecord, known)
     // The mark is written with what was saved while locked.
     (stored, pending) = (table, [])
   }
 
-  /// What a launch loads; nil when there is nothing.
+  /// What is known to be stored, of a locked run what was there before it; nil when there is nothing.
   package func loaded(_ known: Knowledge) -> Table? {
-    guard !pending.isEmpty else { return stored }
+    guard !pending.isEmpty, !isLocked else { return stored }
     var other = self
     other.load(known)
     return other.table
@@ -1001,6 +1030,24 @@ extension Table {
     }
   }
 
+  /// Restoring died at a row, or at the record that an object of its class would be given.
+  mutating func die(at row: Int, isAtRecord: Bool, _ known: Knowledge) {
+    let given = candidates(row, retrying: false, joins: known.joins(self[row].key.tag), known).first
+    if isAtRecord, let index = self[row].records.firstIndex(where: { $0.number == given?.number }) {
+      self[row].records[index].isQuarantined = true
+    } else {
+      for index in self[row].records.indices { self[row].records[index].isQuarantined = true }
+    }
+    self[row].isClosed = true
+  }
+
+  /// The rows at a path, whichever of a place an object may have.
+  func rows(at path: some Sequence<String>) -> [Int] {
+    var found: [Int?] = [nil]
+    for identifier in path { found = found.flatMap { rows(at: Place(parent: $0, identifier: identifier)) } }
+    return found.compactMap(\.self)
+  }
+
   /// The row at a path that restoring makes an object for.
   func row(at path: some Sequence<String>) -> Int? {
     var found: Int?
@@ -1019,6 +1066,8 @@ extension Table {
   mutating func merge(_ run: Table, keys: [Int: Key], _ known: Knowledge) -> Mapping {
     var mapping = Mapping()
     let first = save
+    var ofRun = known
+    ofRun.version = run.version
     func place(_ row: Int) -> Place {
       let place = run[row].key.place
       return Place(parent: place.parent.map { mapping.rows[$0]! }, identifier: place.identifier)
@@ -1029,8 +1078,8 @@ extension Table {
       let key = Key(place: place(number), tag: known.today(named.tag), model: named.model ?? row.key.model)
       let taken = Set(mapping.rows.values)
       let found =
-        row.records.isEmpty
-        ? find(key, held: taken, retrying: false, known).first : exact(key, held: taken, known)
+        row.records.isEmpty && row.isPresent
+        ? find(key, held: taken, retrying: false, ofRun).first : exact(key, held: [], known)
       // The class of rows is that of their records.
       let target = found ?? insert(Key(place: key.place, tag: named.tag, model: key.model))
       mapping.rows[number] = target
@@ -1041,13 +1090,14 @@ extension Table {
         record.number = number
         record.save += first
         self[target].records.append(record)
+        open(upTo: target)
       }
       self[target].records = Table.ordered(self[target].records)
       self[target].isPresent = row.isPresent
       self[target].isPresented = row.isPresented
       self[target].lastLive = max(self[target].lastLive, row.lastLive == 0 ? 0 : row.lastLive + first)
       for child in row.children { add(child) }
-      arrange(row.children.map { mapping.rows[$0]! }, below: target)
+      arrange(row.children.map { mapping.rows[$0]! }.distinct, below: target)
     }
     for root in run.children(of: nil) { add(root) }
     for (save, time) in run.times { times[first + save] = time }
@@ -1056,11 +1106,14 @@ extension Table {
   }
 }
 
-extension Array where Element: Hashable {
+extension Array where Element: Equatable {
   /// The elements without repetitions, in order.
+  ///
+  /// There are few, and comparing two ends where they differ: that is quicker than hashing all of them.
   var distinct: [Element] {
     guard count > 1 else { return self }
-    var seen: Set<Element> = []
-    return filter { seen.insert($0).inserted }
+    var found: [Element] = []
+    for element in self where !found.contains(element) { found.append(element) }
+    return found
   }
 }

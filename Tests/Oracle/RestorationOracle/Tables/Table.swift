@@ -37,8 +37,8 @@ package struct Row: Hashable, Sendable {
   package var isPresented = false
   /// The number of the last save that wrote something while the row was live.
   package var lastLive = 0
-  /// The number of the last save when restoring died at the row, or at a record of it.
-  package var quarantinedAt: Int?
+  /// Whether restoring died at the row, or at a record of it, and nothing was written in or below it since.
+  package var isClosed = false
   /// The rows below it, in the order of siblings.
   package var children: [Int] = []
 }
@@ -64,6 +64,8 @@ package enum Removal: Hashable, Sendable {
 package struct Table: Hashable, Sendable {
   package var rows: [Int: Row] = [:]
   package var save = 0
+  /// The version of the program that wrote it last.
+  package var version = 1
   /// When saves were, by their numbers.
   package var times: [Int: Int] = [:]
   package var lastNumber = 0
@@ -96,10 +98,13 @@ package struct Table: Hashable, Sendable {
     parent.map { rows[$0]?.children ?? [] } ?? rows.keys.filter { rows[$0]?.key.place.parent == nil }.sorted()
   }
 
-  /// Whether restoring makes nothing here and below: it died here, and nothing newer was written in or below the row since.
-  func isBlocked(_ row: Int) -> Bool {
-    guard let closed = self[row].quarantinedAt else { return false }
-    return !subtree(row).contains { self[$0].records.contains { $0.save > closed } }
+  /// Something was written in a row: objects are made there, and in those above it, again.
+  mutating func open(upTo row: Int) {
+    var next = Optional(row)
+    while let one = next {
+      self[one].isClosed = false
+      next = self[one].key.place.parent
+    }
   }
 
   func rows(at place: Place) -> [Int] { places.value[place] ?? [] }
@@ -111,13 +116,9 @@ package struct Table: Hashable, Sendable {
 
   mutating func insert(_ key: Key) -> Int {
     let number = nextNumber()
-    let beside = rows(at: key.place).min()
     rows[number] = Row(key: key)
     places.value[key.place, default: []].append(number)
-    guard let parent = key.place.parent else { return number }
-    // Where its place is already.
-    let index = beside.flatMap { self[parent].children.firstIndex(of: $0) }.map { $0 + 1 }
-    self[parent].children.insert(number, at: index ?? self[parent].children.endIndex)
+    if let parent = key.place.parent { self[parent].children.append(number) }
     return number
   }
 
@@ -210,19 +211,11 @@ package struct Table: Hashable, Sendable {
   /// Makes two rows one; the second is gone afterwards.
   mutating func unite(_ row: Int, with other: Int, held: Set<Int>, _ known: Knowledge) {
     let (kept, gone) = (self[row], self[other])
-    func claim(_ row: Row, _ number: Int) -> (Int, Int, Int) {
-      (held.contains(number) ? 1 : 0, row.isPresent ? 1 : 0, row.lastLive)
-    }
-    if claim(kept, row) < claim(gone, other), let parent = gone.key.place.parent, kept.key.place.parent == parent,
-      let (from, to) = pair(self[parent].children.firstIndex(of: row), self[parent].children.firstIndex(of: other))
-    {
-      self[parent].children.swapAt(from, to)
-    }
     self[row].records = Self.ordered(gone.records + kept.records)
     self[row].isPresent = kept.isPresent || gone.isPresent
     if kept.lastLive < gone.lastLive { self[row].isPresented = gone.isPresented }
     self[row].lastLive = max(kept.lastLive, gone.lastLive)
-    self[row].quarantinedAt = kept.lastLive < gone.lastLive ? gone.quarantinedAt : kept.quarantinedAt
+    self[row].isClosed = kept.lastLive < gone.lastLive ? gone.isClosed : kept.isClosed
     if let parent = gone.key.place.parent { rows[parent]?.children.removeAll { $0 == other } }
     forget(other)
     for child in gone.children {
@@ -254,24 +247,29 @@ package struct Table: Hashable, Sendable {
 
   // MARK: - Order
 
-  /// Puts some rows below a row into an order; each of the others follows the row that it followed.
+  /// The order of siblings: some rows below a row in an order, and with each the others of its place; those of each other place
+  /// stand together, behind the place that they stood behind.
   mutating func arrange(_ ordered: [Int], below row: Int) {
-    let former = self[row].children
-    let isOrdered = Set(ordered)
-    var arranged = ordered
-    var last: Int?
-    for child in former {
-      if !isOrdered.contains(child) {
-        arranged.insert(child, at: last.flatMap { arranged.firstIndex(of: $0) }.map { $0 + 1 } ?? 0)
+    let names = ordered.map { self[$0].key.place.identifier }.distinct
+    let isOrdered = Set(names)
+    var followers: [String: [String]] = [:]
+    var first: [String] = []
+    var seen: Set<String> = []
+    var last: String?
+    for child in self[row].children {
+      let name = self[child].key.place.identifier
+      if isOrdered.contains(name) {
+        last = name
+      } else if seen.insert(name).inserted {
+        if let last { followers[last, default: []].append(name) } else { first.append(name) }
       }
-      last = child
     }
-    self[row].children = arranged
-  }
-
-  /// The row that leads a place: of those that are present the one that was live last, else of all.
-  func lead(of place: Place) -> Int? {
-    made(at: place).first ?? rows(at: place).max { (self[$0].lastLive, $0) < (self[$1].lastLive, $1) }
+    let isLeading = Set(ordered)
+    var rows: [String: [Int]] = [:]
+    for child in ordered + self[row].children.filter({ !isLeading.contains($0) }) {
+      rows[self[child].key.place.identifier, default: []].append(child)
+    }
+    self[row].children = (first + names.flatMap { [$0] + (followers[$0] ?? []) }).flatMap { rows[$0] ?? [] }
   }
 
   /// The row of a place that restoring makes an object for: of those that are present the one that was live last.

@@ -183,6 +183,8 @@ package struct TableScripts {
     case 45:
       steps.append("failing save")
       _ = life.save(known, isAcknowledged: false)
+      // The next save writes it.
+      noteOwners()
     case 46..<49:
       guard life.isLocked else { return nil }
       steps.append("unlock")
@@ -200,7 +202,7 @@ package struct TableScripts {
       let path = table.path(ofRow: row)
       guard table.row(at: path) == row, path.count > 1 else { return nil }
       var life = life
-      life.die(at: path, isAtRecord: below(2) == 0, known)
+      life.die(at: row, isAtRecord: below(2) == 0, known)
       self.life.stored = life.stored
       steps.append("die at \(path)")
       return launch(isLocked: false, retrying: false)
@@ -308,10 +310,8 @@ package struct TableScripts {
     return check()
   }
 
-  private mutating func save() -> String? {
-    steps.append("save")
-    let before = life
-    let outcome = life.save(known)
+  /// Notes whose the values are that are in the table.
+  private mutating func noteOwners() {
     for id in screen() {
       let object = life.objects[id]!
       guard let standing = object.standing, standing.saved == object.value, !standing.own.isEmpty else { continue }
@@ -320,6 +320,13 @@ package struct TableScripts {
         if let model = object.model { owners[item]!.models.insert(model) }
       }
     }
+  }
+
+  private mutating func save() -> String? {
+    steps.append("save")
+    let before = life
+    let outcome = life.save(known)
+    noteOwners()
     let live = Set(screen().flatMap { life.objects[$0]!.value.items })
     if !life.isLocked { closed.formUnion(closing.subtracting(shared).subtracting(live)) }
     closing = []
@@ -433,7 +440,7 @@ package struct TableScripts {
         let found = again.children.first { other.life.objects[$0]!.identifier == life.objects[child]!.identifier }
         guard let found else {
           let row = life.objects[child]!.standing!.row
-          if life.table.isBlocked(row) { continue }
+          if life.table[row].isClosed { continue }
           return "\(life.path(child)) is not there after a launch"
         }
         if let difference = compare(child, found) { return difference }

@@ -1,0 +1,405 @@
+import FoundationEssentials
+import Observation
+import RestorationArchive
+import StateRestorationTesting
+import Synchronization
+import Testing
+
+@testable import StateRestoration
+
+/// Whose the code of the program is that runs in a restoring turn, and what objects get that come late or under two tags.
+@MainActor @Suite(.timeLimit(.minutes(5))) struct CodeInTurnsTests {
+  /// The path of the row or record that the marker names now; nil when it names none.
+  private func marked(_ bench: Bench) -> RestorationPath? {
+    guard let node = bench.store.state.withLock({ $0.marker?.node }) else { return nil }
+    guard let reader = try? bench.newestReader(),
+      let found = try? reader.path(of: NodeID(rawValue: node))
+    else { return ["?"] }
+    return found
+  }
+
+  /// A container that tells when it is asked for something.
+  @Observable final class Watcher: StatefulController, RestorationContainer, RestorationViewOwner {
+    @ObservationIgnored let identity: RestorationIdentity
+    @ObservationIgnored var onIdentity: (() -> Void)?
+    @ObservationIgnored var onViews: (() -> Void)?
+    @ObservationIgnored var onChildren: (() -> Void)?
+    @ObservationIgnored var onRead: (() -> Void)?
+    @ObservationIgnored var onSet: (() -> Void)?
+    var storedText = ""
+    @ObservationIgnored var kids: [any RestorableController] = []
+    @ObservationIgnored var views: [any RestorableView] = []
+
+    init(_ identifier: RestorationIdentifier, _ text: String = "") {
+      (identity, storedText) = (RestorationIdentity(identifier), text)
+    }
+
+    var restoration: RestorationIdentity {
+      onIdentity?()
+      return identity
+    }
+    var restorableState: String {
+      get {
+        onRead?()
+        return storedText
+      }
+      set {
+        storedText = newValue
+        onSet?()
+      }
+    }
+    var restorationChildren: [any RestorableController] {
+      onChildren?()
+      return kids
+    }
+    var restorationViews: [any RestorableView] {
+      onViews?()
+      return views
+    }
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func installRestoredChildren(_ children: [RestoredChild]) { kids = children.arranged(with: kids) }
+  }
+
+  @Test func `the check whether a model exists is noted as the row's whose model it is`() async throws {
+    let bench = Bench()
+    func screen(_ identifier: RestorationIdentifier) -> Screen {
+      let screen = Screen(identifier, text: "t", tag: "screen")
+      screen.restoration.model = ModelIdentifier("\(identifier)")
+      return screen
+    }
+    var seen: [String: RestorationPath?] = [:]
+    func launch() -> RestorationCoordinator {
+      bench.launch {
+        $0.register(
+          Screen.self, as: "screen",
+          onlyIf: { model in
+            seen[model.rawValue] = marked(bench)
+            return true
+          }
+        ) { path, _ in screen(path.last!) }
+      }
+    }
+    _ = try await launch().preserve(Screen("root", children: [screen("a"), screen("b"), screen("c")]))
+    seen = [:]
+    _ = try await launch().restore(into: Screen("root"))
+    for name in ["a", "b", "c"] {
+      #expect(seen[name] == .some(["root", RestorationIdentifier(name)]), "\(seen)")
+    }
+  }
+
+  @Test func `a getter of an object is noted as that object's`() async throws {
+    let bench = Bench()
+    func make(_ watches: Bool, _ found: @escaping (String, RestorationIdentifier) -> Void) -> Watcher {
+      let root = Watcher("root", "r")
+      for name in ["a", "b", "c"] as [RestorationIdentifier] {
+        let watcher = Watcher(name, "t")
+        watcher.views = [Field("field", 3)]
+        watcher.kids = [Watcher("kid", "k")]
+        if watches {
+          watcher.onIdentity = { found("identity", name) }
+          watcher.onViews = { found("views", name) }
+          watcher.onChildren = { found("children", name) }
+          watcher.onSet = { found("set", name) }
+        }
+        root.kids.append(watcher)
+      }
+      return root
+    }
+    try await bench.preserve(make(false) { _, _ in })
+    var wrong: [String: Int] = [:]
+    var isRestoring = true
+    let root = make(true) { what, name in
+      guard isRestoring, let place = marked(bench) else { return }
+      if place.components.prefix(2) != ["root", name] { wrong["\(what)", default: 0] += 1 }
+    }
+    _ = try await bench.launch().restore(into: root)
+    isRestoring = false
+    #expect(wrong == [:])
+  }
+
+  @Test func `a death in a getter of values at the end of the turn is its object's`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Watcher("a", "t"), Watcher("b", "t")]))
+    let (a, b) = (Watcher("a"), Watcher("b"))
+    var seen: [RestorationPath?] = []
+    var hasMarker: [Bool] = []
+    b.onRead = {
+      seen.append(marked(bench))
+      hasMarker.append(bench.store.state.withLock { $0.marker != nil })
+    }
+    _ = try await bench.launch().restore(into: Screen("root", children: [a, b]))
+    #expect(seen.first == .some(["root", "b"]), "\(seen) \(hasMarker)")
+  }
+
+  // MARK: - Late objects
+
+  @Test(arguments: [false, true])
+  func `a late object that can join and was edited joins`(isSaved: Bool) async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [JoiningPage("stored")]))
+    let (coordinator, root) = (bench.launch(), Screen("root"))
+    _ = try await coordinator.restore(into: root)
+    let page = JoiningPage("blank")
+    root.restorationChildren = [page]
+    _ = try await coordinator.preserve(root)
+    page.restorableState = "typed"
+    if isSaved { _ = try await coordinator.preserve(root) }
+    let report = coordinator.restore(page, at: ["root", "page"])
+    #expect(page.restorableState == "stored+typed", "\(String(describing: report))")
+    _ = try await coordinator.preserve(root)
+    let again = JoiningPage()
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.restorableState == "stored+typed" || again.restorableState.contains("typed"))
+  }
+
+  @Test(arguments: [false, true])
+  func `the conflict of a late object that was edited can be settled`(isSaved: Bool) async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Screen("page", text: "stored")]))
+    let (coordinator, root) = (bench.launch(), Screen("root"))
+    _ = try await coordinator.restore(into: root)
+    let page = Screen("page", text: "blank")
+    root.restorationChildren = [page]
+    _ = try await coordinator.preserve(root)
+    page.text = "typed"
+    if isSaved { _ = try await coordinator.preserve(root) }
+    let report = coordinator.restore(page, at: ["root", "page"])
+    #expect(report?.notRestoredReason == .touchedMeanwhile)
+    var read: [String] = []
+    let isSettled = coordinator.settleConflict(of: page, withStates: { read = $0.map(\.text) })
+    #expect(isSettled && read == ["stored"])
+    _ = try await coordinator.preserve(root)
+    let again = Screen("page")
+    let last = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.text == "typed")
+    #expect(last[["root", "page"]]?.remarks == (isSettled ? [] : [.superseded(1)]))
+  }
+
+  @Test(arguments: [false, true])
+  func `a late object in the place of one that was taken out in the same turn is given its own state`(
+    isKept: Bool
+  ) async throws {
+    let bench = Bench()
+    func editor(_ model: ModelIdentifier, _ text: String = "") -> Screen {
+      let editor = Screen("editor", text: text)
+      editor.restoration.model = model
+      return editor
+    }
+    do {
+      let (coordinator, shown) = (bench.launch(), editor("A"))
+      let root = Screen("root", children: [shown])
+      _ = try await coordinator.restore(into: root)
+      shown.text = "of A"
+      _ = try await coordinator.preserve(root)
+      (shown.restoration.model, shown.text) = ("B", "")
+      _ = try await coordinator.preserve(root)
+      shown.text = "of B"
+      _ = try await coordinator.preserve(root)
+    }
+    let coordinator = bench.launch()
+    var former: Screen? = editor("B")
+    let root = Screen("root", children: [former!])
+    _ = try await coordinator.restore(into: root)
+    #expect(former?.text == "of B")
+    let late = editor("A")
+    root.restorationChildren = [late]
+    root.installed = []
+    if !isKept { former = nil }
+    let report = coordinator.restore(late, at: ["root", "editor"])
+    #expect(late.text == "of A", "\(String(describing: report))")
+    _ = try await coordinator.preserve(root)
+    let next = editor("A")
+    _ = try await bench.launch().restore(into: Screen("root", children: [next]))
+    #expect(next.text == "of A")
+    withExtendedLifetime(former) {}
+  }
+
+  // MARK: - Containers that replace what they were given
+
+  @Observable final class Rebuilder: CodingController, RestorationContainer, FinishingObject {
+    let restoration: RestorationIdentity = "box"
+    var restorationChildren: [any RestorableController] = []
+    @ObservationIgnored var inFinish = false
+    var count = 0
+
+    func installRestoredChildren(_ children: [RestoredChild]) {
+      restorationChildren = children.arranged(with: restorationChildren)
+    }
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(count, forKey: "count") }
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      count = try coder.decode(forKey: "count")
+      if !inFinish { rebuild() }
+    }
+    func applicationFinishedRestoringState() { if inFinish { rebuild() } }
+    private func rebuild() { restorationChildren = [Screen("page", tag: "page")] }
+  }
+
+  @Test(arguments: [false, true])
+  func `a child that its container has dropped since is not reported as restored`(inFinish: Bool) async throws {
+    let bench = Bench()
+    func launch() -> RestorationCoordinator {
+      bench.launch { $0.register(Screen.self, as: "page") { path, _ in Screen(path.last, tag: "page") } }
+    }
+    let box = Rebuilder()
+    box.restorationChildren = [Screen("page", text: "stored", tag: "page")]
+    _ = try await launch().preserve(Screen("root", children: [box]))
+    let shown = Rebuilder()
+    shown.inFinish = inFinish
+    let (coordinator, root) = (launch(), Screen("root", children: [shown]))
+    let report = try await coordinator.restore(into: root)
+    let page = try #require(shown.restorationChildren.first as? Screen)
+    #expect(page.text == "stored" || report[["root", "box", "page"]]?.isRestored == false, "\(report)")
+    _ = try await coordinator.preserve(root)
+    page.text = "typed"
+    _ = try await coordinator.preserve(root)
+    let last = Screen("page", tag: "page")
+    let other = Rebuilder()
+    other.inFinish = true
+    other.restorationChildren = [last]
+    _ = try await bench.launch().restore(into: Screen("root", children: [other]))
+    #expect(last.text == "typed")
+  }
+
+  // MARK: - References
+
+  @Test func `objects that only a ring of references keeps come back through renames`() async throws {
+    let bench = Bench()
+    func launch() -> RestorationCoordinator {
+      bench.launch { $0.register(Panel.self, as: "panel") { path, _ in Panel.made(path.last) } }
+    }
+    let top = Panel("top", value: 1)
+    let (a, b) = (Panel.made("a", value: 2), Panel.made("b", value: 3))
+    (top.strongFriend, a.strongFriend, b.friend) = (a, b, a)
+    let first = launch()
+    _ = try await first.preserve(Screen("root", children: [top]))
+    let shown = Panel("top")
+    let second = launch()
+    let root = Screen("root", children: [shown])
+    let report = try await second.restore(into: root)
+    let x = try #require(shown.strongFriend as? Panel, "\(report)")
+    let y = try #require(x.strongFriend as? Panel)
+    #expect(y.strongFriend === x && x.value == 2 && y.value == 3)
+    (y.friend, y.strongFriend) = (x, nil)
+    y.restoration.identifier = "renamed"
+    y.value = 4
+    x.invalidateRestorableState()
+    _ = try await second.preserve(root)
+    let last = Panel("top")
+    let third = launch()
+    let final = try await third.restore(into: Screen("root", children: [last]))
+    let z = (last.strongFriend as? Panel)?.strongFriend as? Panel
+    #expect(z?.value == 4 && z?.restoration.identifier == "renamed", "\(final)")
+    for panel in [a, b, x, y] { (panel.friend, panel.strongFriend) = (nil, nil) }
+    z?.strongFriend = nil
+  }
+
+  @Test func `an object that two windows refer to by hand keeps in each what was typed last`() async throws {
+    let bench = Bench()
+    let stores = [MemoryStore(), MemoryStore()]
+    func windows() -> [RestorationCoordinator] {
+      stores.enumerated().map {
+        let registry = RestorationRegistry()
+        registry.register(Panel.self, as: "panel") { path, _ in Panel.made(path.last) }
+        $1.run.add(1, ordering: .relaxed)
+        return RestorationCoordinator(
+          store: $1, delegate: bench.delegate, configuration: bench.configuration, session: .init("w\($0)"),
+          registry: registry)
+      }
+    }
+    let common = Panel.made("common", value: 1)
+    let tops = [Panel("top"), Panel("top")]
+    for top in tops { top.strongFriend = common }
+    let first = windows()
+    for (window, top) in zip(first, tops) { _ = try await window.preserve(top) }
+    common.value = 2
+    common.invalidateRestorableState()
+    for (window, top) in zip(first, tops) { _ = try await window.preserve(top) }
+    let second = windows()
+    for window in second {
+      let top = Panel("top")
+      _ = try await window.restore(into: top)
+      #expect((top.strongFriend as? Panel)?.value == 2)
+    }
+  }
+
+  // MARK: - Rows of one key
+
+  nonisolated static let sizes = [10, 4_000, 70_000, 300_000]
+
+  private func text(_ word: String, _ size: Int) -> String {
+    word + String(repeating: ".", count: max(size - word.utf8.count, 0))
+  }
+
+  private func word(_ text: String?) -> String? { text.map { String($0.prefix { $0 != "." }) } }
+
+  /// The texts of all screens that are stored, in every record.
+  private func storedTexts(_ bench: Bench) throws -> [String] {
+    let reader = try bench.newestReader()
+    var (texts, stack): ([String], [NodeID]) = ([], try reader.roots)
+    while let id = stack.popLast() {
+      stack += try reader.children(of: id)
+      if try reader.node(id)?.byteCount ?? 0 > 0,
+        let state = try reader.record(of: id).decodeIfPresent(Screen.State.self, forKey: "$state")
+      {
+        texts.append(state.text)
+      }
+    }
+    return texts
+  }
+
+  @Test func `the report says of each record beside the given one that it is superseded`() async throws {
+    let bench = Bench()
+    func editor(_ model: ModelIdentifier?, _ text: String = "") -> Screen {
+      let editor = Screen("editor", text: text)
+      editor.restoration.model = model
+      return editor
+    }
+    try await bench.preserve(Screen("root", children: [editor(nil, "draft")]))
+    let root = Screen("root", children: [editor("M")])
+    try await bench.launchLocked(root) { root["editor"]?.text = "one" }
+    try await bench.kill()
+    try await bench.unlock()
+    let shown = Screen("root", children: [editor("M")])
+    let coordinator = bench.launch()
+    let report = try await coordinator.restore(into: shown)
+    _ = try await coordinator.preserve(shown)
+    let stored = try storedTexts(bench).count - 1
+    #expect(report[["root", "editor"]]?.remarks == (stored > 1 ? [.superseded(stored - 1)] : []))
+  }
+
+  @Test(arguments: sizes)
+  func `what two versions have saved under two tags is one row, and goes with its object`(size: Int) async throws {
+    let bench = Bench()
+    func launch(_ tag: RestorationClass) -> RestorationCoordinator {
+      bench.launch {
+        $0.register(Screen.self, as: tag, formerly: tag == "note" ? ["memo"] : []) { path, _ in
+          Screen(path.last, tag: tag)
+        }
+      }
+    }
+    let first = Screen("root", children: [Screen("page", text: text("A", size), tag: "memo")])
+    _ = try await launch("memo").preserve(first)
+    let (second, later) = (Screen("root"), launch("note"))
+    _ = try await later.restore(into: second)
+    #expect(word(second["page"]?.text) == "A")
+    second["page"]?.text = text("B", size)
+    _ = try await later.preserve(second)
+    let (third, older) = (Screen("root"), launch("memo"))
+    _ = try await older.restore(into: third)
+    let page = Screen("page", tag: "memo")
+    third.restorationChildren = [page]
+    _ = try await older.preserve(third)
+    page.text = text("C", size)
+    _ = try await older.preserve(third)
+    let (fourth, newest) = (Screen("root"), launch("note"))
+    let report = try await newest.restore(into: fourth)
+    #expect(word(fourth["page"]?.text) == "C")
+    #expect(report[["root", "page"]]?.remarks == [.superseded(1)], "\(report)")
+    fourth.restorationChildren = []
+    _ = try await newest.preserve(fourth)
+    let fifth = Screen("root")
+    let last = try await launch("note").restore(into: fifth)
+    #expect(fifth.restorationChildren.isEmpty, "\(word(fifth["page"]?.text) ?? "") \(last)")
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import StateRestoration
+import TestTraits
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+
+/// A program that forks without starting another one: the child has neither its parent's state nor its signals.
+@Suite(.tags(.threads)) struct ForkedChildTests {
+  /// Makes a child that runs a body and ends.
+  @MainActor private static func fork(_ body: () -> Never) -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    // Swift's module has no such function, as a child has none of the other threads.
+    let fork = unsafe unsafeBitCast(dlsym(dlopen(nil, RTLD_NOW), "fork"), to: Fork.self)
+    let child = fork()
+    if child == 0 { body() }
+    return child
+  }
+
+  /// Waits for a child, not for ever; returns how it ended: the signal, or the status plus 256.
+  private static func end(of child: pid_t) -> Int32 {
+    for _ in 0..<2_000 {
+      var status: Int32 = 0
+      if unsafe waitpid(child, &status, WNOHANG) == child {
+        return status & 0x7F != 0 ? status & 0x7F : 256 + (status >> 8)
+      }
+      usleep(10_000)
+    }
+    kill(child, SIGKILL)
+    return -1
+  }
+
+  @Test(arguments: [false, true])
+  func `a forked child that exits saves nothing, and its parent goes on`(_ isWriting: Bool) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "fork-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let result = await #expect(processExitsWith: .exitCode(3), observing: [\.standardErrorContent]) {
+      @MainActor [folder = folder as String, isWriting = isWriting as Bool] in
+      let draft = StoredValue("draft", "")
+      let session = try await RestorationSession.open(at: .directory(folder), root: draft)
+      try await session.preserve()
+      draft.value = "parent's"
+      // In the middle of a save the queue on which it is written is taken.
+      if isWriting { _ = Task.immediate { try await session.preserve() } }
+      guard Self.end(of: Self.fork { exit(7) }) == 256 + 7 else { exit(4) }
+      try session.closeNow()
+      exit(3)
+    }
+    let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(!said.contains("state restoration"), "\(said)")
+    try await MainActor.run {
+      let draft = StoredValue("draft", "")
+      try RestorationSession.openNow(at: .directory(folder), root: draft, answering: []).closeNow()
+      #expect(draft.value == "parent's")
+    }
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
+  func `a signal to a forked child ends the child, and not its parent`(_ signal: Int32) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "fork-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    await #expect(processExitsWith: .exitCode(3)) {
+      @MainActor [folder = folder as String, signal = signal as Int32] in
+      let draft = StoredValue("draft", "")
+      let session = try await RestorationSession.open(at: .directory(folder), root: draft)
+      let child = Self.fork {
+        // The thread that forks may hold all signals back, as those of libdispatch do.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
+        while true { usleep(10_000) }
+      }
+      kill(child, signal)
+      guard Self.end(of: child) == signal else { exit(4) }
+      // The parent takes turns, and would end in one of them.
+      try await Task.sleep(for: .milliseconds(300))
+      draft.value = "goes on"
+      try await session.close()
+      exit(3)
+    }
+  }
+}
+#endif
