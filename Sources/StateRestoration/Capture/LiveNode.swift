@@ -42,9 +42,10 @@ internal import RestorationArchive
   var former: CaptureBatch.Key?
   /// The capture in which the object was last asked.
   var lastRead = 0
-  /// What it said then of its place and of the objects that it refers to, in short; nil where it had nothing special to say, and
-  /// of objects that are not polled.
-  var shape: Int?
+  /// What it said then of its place and of the objects that it refers to, in short; nil where it had nothing special to say.
+  ///
+  /// Only of objects that are polled.
+  var shape: Int? = 0
   /// The children that it listed then; nil where ``shape`` tells of these, and of objects that are not polled.
   var listed: [LiveNode]?
   /// The capture in which it was moved below another parent last.

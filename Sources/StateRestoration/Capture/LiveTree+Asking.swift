@@ -97,8 +97,17 @@ extension LiveTree {
       return true
     }
     // Another object may have been given the address of one that has died.
-    return listsTheSame(node, captured.shape) && node.shape == captured.shapeHash(withChildren: node.listed == nil)
+    guard let shape = node.shape else { return saysOnlyItsName(captured, node) }
+    return listsTheSame(node, captured.shape) && shape == captured.shapeHash(withChildren: node.listed == nil)
       && node.children.allSatisfy { $0.object != nil }
+  }
+
+  /// Whether an object has nothing to say of its place but its name and the class that it is known to be of, as most have.
+  func saysOnlyItsName(_ captured: CapturedState, _ node: LiveNode) -> Bool {
+    let shape = captured.shape
+    return shape.identifier == node.identifier && shape.model == nil && shape.priority == .normal
+      && shape.children.isEmpty && shape.views.isEmpty && shape.roles.isEmpty && captured.references.isEmpty
+      && node.identity?.classTag == shape.classTag ?? node.subject.plan.typeName
   }
 
   /// Whether an object lists the children that it listed when it was captured last, where their nodes tell.

@@ -119,8 +119,7 @@ extension LiveTree {
     }
     if !node.isDuplicate { record(captured, of: node, object) }
     if node.isPolled {
-      let isPlain = node.isPlain && captured.references.isEmpty
-      node.shape = isPlain ? nil : captured.shapeHash(withChildren: node.listed == nil)
+      node.shape = saysOnlyItsName(captured, node) ? nil : captured.shapeHash(withChildren: node.listed == nil)
     }
   }
 
