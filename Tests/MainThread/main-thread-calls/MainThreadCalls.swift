@@ -51,7 +51,7 @@ final class Marked: RestorableController {
   @Restored("text") var text = Counted()
 }
 
-final class Coded: CodingController {
+final class Coded: CodingController, RestorationViewOwner {
   let restoration: RestorationIdentity = "coded"
   var text = Counted()
   let label = Label()
