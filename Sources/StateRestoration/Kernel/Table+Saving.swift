@@ -103,8 +103,8 @@ extension Table {
         isChanged = baseline != .unknown && values != baseline
       } else if let own = holding.record, try writer.node(own)?.hasRecord == true {
         // Those that can't be encoded are not those of a record.
-        isChanged =
-          try valuesNow(record, of: batch) == .unencodable || !writer.hasRecord(of: own, entries: entries)
+        isChanged = valuesNow(record, of: batch) == .unencodable
+        if !isChanged { isChanged = try !writer.hasRecord(of: own, entries: entries) }
       }
       if isChanged { return try giveUpRow(key, attributes) }
     }

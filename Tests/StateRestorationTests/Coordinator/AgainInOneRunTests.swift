@@ -63,7 +63,7 @@ import Testing
     try await bench.unlock(coordinator)
     #expect(word(root["page"]?.text) == "two")
     var read: [String] = []
-    _ = try coordinator.settleConflict(of: try #require(root["page"])) { older in
+    _ = coordinator.settleConflict(of: try #require(root["page"])) { older in
       read = older.compactMap { try? $0.decode(Screen.State.self, forKey: "state").text }
       if read.isEmpty { read = Array(repeating: "?", count: older.count) }
     }

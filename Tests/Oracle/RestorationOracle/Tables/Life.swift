@@ -562,7 +562,7 @@ package struct Life: Hashable, Sendable {
       let candidates = table.candidates(former.row, retrying: retrying, joins: joins, known)
       supersede(id, candidates.filter { !table.isFirst($0, in: former.row) }, &outcome)
       objects[id]!.standing!.parentRow = parentRow
-      return true
+      return
     }
     stand(id, nil)
     // One that can join keeps the row in which it has written.
