@@ -47,6 +47,8 @@ import FoundationShim
   private var wasSeen = false
   private var hasRestored = false
   private var hasDeclined = false
+  /// What the user's quitting by force has begun.
+  private var deletion: Task<RestorationError?, Never>?
 
   package init(
     engine: any ApplicationEngine, device: any ApplicationDevice, snapshots: any SnapshotStore, lifecycle: Lifecycle,
@@ -124,14 +126,24 @@ import FoundationShim
       throw RestorationError(.discardFailed, "The program does not run, so nothing was deleted.", cause: error)
     }
     if engine.configuration.isDeveloperMode { return }
+    // A callback that asks for it is left behind by the kill, with its task.
+    let deletion = Task.immediate { await deleteEverything() }
+    self.deletion = deletion
+    if let failure = await deletion.value { throw failure }
+  }
+
+  /// Returns when a deletion that was begun is over: the process must not end before, and save everything once more.
+  func finishForceQuit() async { _ = await deletion?.value }
+
+  private func deleteEverything() async -> RestorationError? {
     var failure: RestorationError?
     do throws(ProtectionError) {
       try await snapshots.deleteForGood()
     } catch {
       failure = RestorationError(.discardFailed, "The snapshot of the state could not be deleted.", cause: error)
     }
-    try await engine.deleteState()
-    if let failure { throw failure }
+    do throws(RestorationError) { try await engine.deleteState() } catch { return error }
+    return failure
   }
 
   /// Preserves now; the outcome is reported to the delegate too.

@@ -135,10 +135,17 @@ extension RestorationSession {
       result = try await body()
     } catch {
       try? await application.lifecycle.terminate()
+      await application.finishForceQuit()
       await letGo()
       throw error
     }
-    try await application.lifecycle.terminate()
+    await application.finishForceQuit()
+    do throws(LifecycleError) {
+      try await application.lifecycle.terminate()
+    } catch {
+      await application.finishForceQuit()
+      throw error
+    }
     await letGo()
     if case .failure(let error) = application.lastPreservation { throw error }
     return result

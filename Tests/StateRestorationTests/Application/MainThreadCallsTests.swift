@@ -44,21 +44,21 @@ struct MainThreadCallsTests {
   func `nothing is encoded, sealed, read or written on the main thread in a save, an unlock and a launch`(
     _ runs: [String]
   ) async throws {
-    try await onThread {
+    let all = try await onThread {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID())")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }
-      for run in runs {
-        let counted = try self.run(run, in: folder)
-        #expect(counted.count > 1)
-        for counts in counted {
-          var main = counts.main
-          // The number of the object whose code runs next, so that a crash is put down to it: four bytes, which wait for
-          // nothing. On most volumes not even a call.
-          if counts.step.contains(/launch|unlock|open/) { main["note"] = nil }
-          #expect(main == [:], "\(run), \(counts.step): on the main thread")
-          #expect(!counts.elsewhere.isEmpty || counts.step == "foreground", "\(run), \(counts.step)")
-        }
+      return try runs.map { (run: $0, counted: try self.run($0, in: folder)) }
+    }
+    for (run, counted) in all {
+      #expect(counted.count > 1)
+      for counts in counted {
+        var main = counts.main
+        // The number of the object whose code runs next, so that a crash is put down to it: four bytes, which wait for
+        // nothing. On most volumes not even a call.
+        if counts.step.contains(/launch|unlock|open/) { main["note"] = nil }
+        #expect(main == [:], "\(run), \(counts.step): on the main thread")
+        #expect(!counts.elsewhere.isEmpty || counts.step == "foreground", "\(run), \(counts.step)")
       }
     }
   }

@@ -257,6 +257,34 @@ import Testing
     #expect(try stored("one", in: folder) == "last")
   }
 
+  /// A program in which a callback of the life cycle is the place where the user quits by force.
+  final class Quitter: RestorationSessionDelegate {
+    var application: RestorableApplication?
+    var quitsAtEnd = false
+    func didEnterBackground() async { if !quitsAtEnd { try? await application?.forceQuit() } }
+    func willTerminate() async { if quitsAtEnd { try? await application?.forceQuit() } }
+  }
+
+  @Test(arguments: [false, true])
+  func `a force quit in a callback has deleted the state when the program ends`(_ atEnd: Bool) async throws {
+    let folder = Self.makeFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    await #expect(processExitsWith: .exitCode(3)) { @MainActor [folder = folder as String, atEnd = atEnd as Bool] in
+      let (draft, quitter) = (StoredValue("draft", ""), Quitter())
+      quitter.quitsAtEnd = atEnd
+      try? await RestorationSession.run(
+        at: .directory("\(folder)/one"), root: draft, delegate: quitter, answering: []
+      ) { session in
+        quitter.application = session.application
+        draft.value = "typed"
+        try await session.preserve()
+        if !atEnd { try? await session.application?.lifecycle.enterBackground() }
+      }
+      exit(3)
+    }
+    #expect(try stored("one", in: folder) == "")
+  }
+
   @Test func `a driver with a life cycle takes the signals of a session that was opened`() async throws {
     let folder = Self.makeFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
