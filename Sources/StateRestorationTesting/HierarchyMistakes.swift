@@ -1,6 +1,6 @@
 import StateRestoration
 
-/// Declarations that leave something out of the preserved state without a word.
+/// What leaves something out of the preserved state without a word.
 @MainActor struct HierarchyMistakes {
   private(set) var findings: [LintFinding] = []
   private let ignored: Set<String>
@@ -20,8 +20,8 @@ import StateRestoration
   /// Notes what the hierarchy lists, before anything is judged.
   private mutating func note(_ controller: any RestorableController) {
     guard listed.insert(ObjectIdentifier(controller)).inserted else { return }
-    for view in controller.restorationViews { listed.insert(ObjectIdentifier(view)) }
-    for child in controller.restorationChildren { note(child) }
+    for view in controller.listedViews { listed.insert(ObjectIdentifier(view)) }
+    for child in controller.listedChildren { note(child) }
   }
 
   private mutating func look(at controller: any RestorableController, below parent: RestorationPath) {
@@ -33,45 +33,29 @@ import StateRestoration
         guard let label = child.label, !label.hasPrefix("$") else { continue }
         let name = label.hasPrefix("_") ? String(label.dropFirst()) : label
         guard !ignored.contains(name) else { continue }
-        if !isWitness(child.value, of: name, in: controller) {
-          findings.append(.unusedDeclaration(path, property: name))
-        }
         if holdsUnlisted(child.value) { findings.append(.unlistedChild(path, property: name)) }
       }
       mirror = level.superclassMirror
     }
-    for view in controller.restorationViews { _ = named(view, below: path) }
-    for child in controller.restorationChildren { look(at: child, below: path) }
+    for view in controller.listedViews { _ = named(view, below: path) }
+    for child in controller.listedChildren { look(at: child, below: path) }
   }
 
   /// The identifier of a listed object; one that has none is a finding unless it is the root.
   private mutating func named(_ object: any RestorableObject, below parent: RestorationPath) -> RestorationIdentifier? {
-    let view = (object as? any RestorableView)?.restorationIdentifier
-    let identifier = (object as? any RestorableController)?.restorationIdentifier ?? view
-    if let identifier, !identifier.rawValue.isEmpty { return identifier }
-    if object.isExcludedOnPurpose { return nil }
+    let identity =
+      (object as? any RestorableController)?.restoration ?? (object as? any RestorableView)?.restoration
+    if let identifier = identity?.identifier, !identifier.rawValue.isEmpty { return identifier }
+    if identity?.isExcluded == true { return nil }
     let type = "\(Swift.type(of: object))"
     if !ignored.contains(type) { findings.append(.missingIdentifier(below: parent, type: type)) }
     return nil
   }
 
-  /// Whether a property that is called like a requirement, and has its type, is the one that the framework reads.
-  private func isWitness(_ value: Any, of name: String, in controller: any RestorableController) -> Bool {
-    switch name {
-    case "restorationClass":
-      (value as? RestorationClass?).map { $0 == controller.restorationClass } ?? true
-    case "restorationModelIdentifier":
-      (value as? ModelIdentifier?).map { $0 == controller.restorationModelIdentifier } ?? true
-    case "preservationPriority":
-      (value as? PreservationPriority).map { $0 == controller.preservationPriority } ?? true
-    default: true
-    }
-  }
-
   /// Whether a property holds an object with an identifier that the hierarchy does not list.
   private func holdsUnlisted(_ value: Any) -> Bool {
     if let controller = value as? any RestorableController {
-      return controller.restorationIdentifier?.rawValue.isEmpty == false
+      return controller.restoration.identifier?.rawValue.isEmpty == false
         && !listed.contains(ObjectIdentifier(controller))
     }
     let mirror = Mirror(reflecting: value)

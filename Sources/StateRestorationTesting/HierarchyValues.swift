@@ -21,17 +21,17 @@ package struct HierarchyValues: Sendable, Hashable {
   @MainActor private mutating func collect(
     _ controller: any RestorableController, at parent: RestorationPath, _ ignored: Set<String>
   ) {
-    guard let identifier = controller.restorationIdentifier, !identifier.rawValue.isEmpty else { return }
+    guard let identifier = controller.restoration.identifier, !identifier.rawValue.isEmpty else { return }
     let path = parent.appending(identifier)
     // Of two siblings with one identifier the first is preserved.
     guard properties[path] == nil else { return }
     properties[path] = Self.read(controller, ignored)
-    for view in controller.restorationViews {
-      guard let identifier = view.restorationIdentifier, !identifier.rawValue.isEmpty else { continue }
+    for view in controller.listedViews {
+      guard let identifier = view.restoration.identifier, !identifier.rawValue.isEmpty else { continue }
       let path = path.appending(identifier)
       if properties[path] == nil { properties[path] = Self.read(view, ignored) }
     }
-    for child in controller.restorationChildren { collect(child, at: path, ignored) }
+    for child in controller.listedChildren { collect(child, at: path, ignored) }
   }
 
   @MainActor private static func read(_ object: any RestorableObject, _ ignored: Set<String>) -> [String: String] {
@@ -39,8 +39,8 @@ package struct HierarchyValues: Sendable, Hashable {
     var mirror: Mirror? = Mirror(reflecting: object)
     while let level = mirror {
       for child in level.children {
-        // `_$observationRegistrar` and its like are machinery.
-        guard let label = child.label, !label.hasPrefix("_$") else { continue }
+        // `_$observationRegistrar` and its like are machinery; what an object is called is no state.
+        guard let label = child.label, !label.hasPrefix("_$"), !(child.value is RestorationIdentity) else { continue }
         let name = label.hasPrefix("_") ? String(label.dropFirst()) : label
         guard !ignored.contains(name), found[name] == nil, !isBookkeeping(name, of: level) else { continue }
         add((child.value as? any WrappedProperty)?.anyValue ?? child.value, name, ignored, &found)

@@ -18,14 +18,8 @@ public import Testing
   case missingIdentifier(below: RestorationPath, type: String)
   /// A property with a controller that no list of children or views names: it is not preserved.
   case unlistedChild(RestorationPath, property: String)
-  /// A property that is called like a requirement of the framework and is not read, because it has another type.
-  case unusedDeclaration(RestorationPath, property: String)
   /// An object that did not come back in the round trip.
   case notRestored(RestorationPath, reason: String)
-  /// A declaration that looks like a requirement's and is of another type, so that nobody asks it.
-  case declaresNothing(RestorationPath, property: String, type: String, wanted: String)
-  /// A class tree whose base leaves the version to the default, so that no subclass can have one of its own.
-  case versionOfClassTree(RestorationPath, base: String)
   /// Something that saving or restoring reported.
   case reported(String)
 
@@ -44,20 +38,12 @@ public import Testing
       "\(path): “\(key)” looks like model data (\(why)). Keep its identifier instead."
     case .missingIdentifier(let path, let type):
       "\(path): a \(type) below has no restoration identifier, so nothing of it is preserved. "
-        + "Give it one, or say isExcludedOnPurpose."
+        + "Give it one, or say RestorationIdentity.excluded."
     case .unlistedChild(let path, let property):
       "\(path): the controller in “\(property)” is not among the children, so it is not preserved. "
-        + "List it in restorationChildren, or ignore \(property)."
-    case .unusedDeclaration(let path, let property):
-      "\(path): “\(property)” is not the one that the framework reads. Give it exactly the type that the protocol "
-        + "has, and declare it in the base class."
+        + "List it in the restorationChildren of a RestorationParent, or ignore \(property)."
     case .notRestored(let path, let reason):
       "\(path): did not come back: \(reason). Register its class or make it at launch."
-    case .declaresNothing(let path, let property, let type, let wanted):
-      "\(path): \(property) is a \(type), so that the framework never asks it. Spell its type: \(wanted)."
-    case .versionOfClassTree(let path, let base):
-      "\(path): \(base) has a subclass and no stateVersion, so that a subclass's would never be asked. "
-        + "Declare class var stateVersion in \(base)."
     case .reported(let text): text
     }
   }

@@ -52,7 +52,7 @@ public struct RestorationSubject<Root: RestorableController>: Sendable {
 
   /// Declarations of a hierarchy that leave something out.
   @MainActor func mistakes(in root: Root) -> [LintFinding] {
-    HierarchyMistakes(in: root, ignoring: ignoredProperties).findings + declarationFindings(root)
+    HierarchyMistakes(in: root, ignoring: ignoredProperties).findings
   }
 
   /// The user's own values of a hierarchy.

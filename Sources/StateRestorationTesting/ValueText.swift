@@ -35,9 +35,9 @@ enum ValueText {
     case let value as UUID: return "UUID(\(value.uuidString))"
     case let value as URL: return "URL(\(value.absoluteString))"
     case let value as any RestorableController:
-      return "→ \(value.restorationIdentifier?.description ?? "an excluded \(type(of: value))")"
+      return "→ \(value.restoration.identifier?.description ?? "an excluded \(type(of: value))")"
     case let value as any RestorableView:
-      return "→ \(value.restorationIdentifier?.description ?? "an excluded \(type(of: value))")"
+      return "→ \(value.restoration.identifier?.description ?? "an excluded \(type(of: value))")"
     default: return nil
     }
   }

@@ -51,6 +51,9 @@ package struct ArchiveDifference: Sendable {
   /// Whether nothing is different.
   package var isEmpty: Bool { context.isEmpty && nodes.isEmpty }
 
+  /// For each row of the newer archive its position in the older one; `nil` for a new one.
+  package let origins: [Int?]
+
   private let reveals: Bool
 
   /// Compares two archives.
@@ -58,6 +61,7 @@ package struct ArchiveDifference: Sendable {
     self.reveals = reveals
     context = Self.changes(older.context, newer.context)
     let pairs = Pairs(older.nodes, newer.nodes)
+    origins = pairs.origins
     let (orderBefore, orderAfter) = (Self.children(older.nodes), Self.children(newer.nodes))
     for (index, node) in newer.nodes.enumerated() {
       guard let origin = pairs.origins[index] else {

@@ -52,6 +52,10 @@ struct DeviceCheck {
       let all = Set(store.slots)
       known.removeAll { !all.contains($0) }
       let others = scope?.isNarrow == true ? [] : store.slots.filter { names[$0] == nil }
+      for other in others where scope != nil {
+        guard let slot = (try? store.summary(of: other))?.slot else { continue }
+        names[other] = [slot.application, slot.scene, slot.slot].filter { !$0.isEmpty }.joined(separator: "/")
+      }
       for slot in known + others {
         do throws(ProtectionError) {
           add(try store.examine(slot), in: directory, name: names[slot], of: slot)

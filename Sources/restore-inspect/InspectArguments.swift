@@ -2,6 +2,9 @@
 package struct InspectArguments: Sendable, Hashable {
   /// What to do.
   package enum Verb: String, Sendable, Hashable, CaseIterable {
+    /// The applications, scenes and slots.
+    case list
+
     /// The nodes with classes, versions, sizes, priorities, references and associations.
     case tree
 
@@ -26,6 +29,7 @@ package struct InspectArguments: Sendable, Hashable {
     /// One line for `--help`.
     package var summary: String {
       switch self {
+      case .list: "the applications, scenes and slots that there are, with times, sizes and classes"
       case .tree: "the nodes: class tags, versions, bytes, priorities, references, associations"
       case .show: "one node's values (needs --node)"
       case .sizes: "what takes the space, largest first"
@@ -52,7 +56,7 @@ package struct InspectArguments: Sendable, Hashable {
   /// What to do; `nil` for `--help`.
   package var verb: Verb?
 
-  /// The device's directory; for `diff` with two, the one with the older state.
+  /// The device's directory; for `diff` with two, the one with the older state; empty for `list` of all devices of the user.
   package var path = ""
 
   /// For `diff`: the directory with the newer state; `nil` to compare two generations in one.
@@ -67,10 +71,13 @@ package struct InspectArguments: Sendable, Hashable {
   /// Whether values are shown rather than their types and sizes.
   package var reveals = false
 
-  /// The application whose archive it is.
-  package var application = "main"
+  /// The file that gets a page for a bug report; `-` for the standard output.
+  package var html: String?
 
-  /// The scene session.
+  /// The application whose archive it is; `nil` for the one that there is.
+  package var application: String?
+
+  /// The scene session; `nil` for the one that there is.
   package var scene: String?
 
   /// The slot of the scene.
@@ -99,6 +106,7 @@ package struct InspectArguments: Sendable, Hashable {
         return
       case "--json": isJSON = true
       case "--reveal": reveals = true
+      case "--html": html = try Self.value(of: word, &rest)
       case "--passcode-prompt": try setPasscode(.prompt)
       case "--passcode-fd":
         let value = try Self.value(of: word, &rest)
@@ -116,14 +124,19 @@ package struct InspectArguments: Sendable, Hashable {
         throw InspectFailure(.usage, "There is no option \(word); see restore-inspect --help.")
       }
     }
-    guard let first = paths.first else {
-      throw InspectFailure(.usage, "Say what to do: \(Self.verbs). See restore-inspect --help.")
+    // A directory alone, or nothing: a look at what there is.
+    if paths.isEmpty || paths.count == 1 && Self.isPath(paths[0]) {
+      paths.insert((html == nil ? Verb.list : .export).rawValue, at: 0)
     }
+    let first = paths[0]
     guard let verb = Verb(rawValue: first) else {
-      throw InspectFailure(.usage, "There is no command \(first); there are \(Self.verbs).")
+      throw InspectFailure(
+        .usage,
+        "There is no command \(first); there are \(Self.verbs). For a directory of that name write ./\(first).")
     }
+    let least = verb == .list ? 1 : 2
     let most = verb == .diff ? 3 : 2
-    guard (2...most).contains(paths.count), paths.allSatisfy({ !$0.isEmpty }) else {
+    guard (least...most).contains(paths.count), paths.allSatisfy({ !$0.isEmpty }) else {
       throw InspectFailure(
         .usage,
         verb == .diff
@@ -134,11 +147,14 @@ package struct InspectArguments: Sendable, Hashable {
       throw InspectFailure(.usage, "show takes --node IDENTIFIER, once for each identifier from the root.")
     }
     self.verb = verb
-    path = paths[1]
+    path = paths.dropFirst().first ?? ""
     newerPath = paths.dropFirst(2).first
   }
 
   private static let verbs = Verb.allCases.map(\.rawValue).joined(separator: ", ")
+
+  /// Whether a word alone is a directory and no command.
+  private static func isPath(_ word: String) -> Bool { word.contains("/") || word == "." || word == ".." }
 
   private static func value(of option: String, _ rest: inout ArraySlice<String>) throws(InspectFailure) -> String {
     guard let value = rest.popFirst() else { throw InspectFailure(.usage, "\(option) takes a value.") }

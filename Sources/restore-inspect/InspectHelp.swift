@@ -4,10 +4,11 @@ package enum InspectHelp {
   package static let options = [
     ("--passcode-prompt", "ask for the passcode on the terminal, without echo"),
     ("--passcode-fd N", "read the passcode from descriptor N, up to a line break"),
-    ("--application ID", "the application whose state it is (default: main)"),
-    ("--scene ID", "the scene session (default: main)"),
+    ("--application ID", "the application whose state it is (default: the one that there is, or main)"),
+    ("--scene ID", "the scene session (default: the one that there is, or main)"),
     ("--slot NAME", "what is kept for the scene (default: archive)"),
     ("--node IDENTIFIER", "for show: once for each identifier, from the root"),
+    ("--html FILE", "with export: write one HTML page to a new file; to the standard output for -"),
     ("--json", "print JSON"),
     ("--reveal", "print values; without it only their types and sizes"),
     ("--help", "print this"),
@@ -15,12 +16,14 @@ package enum InspectHelp {
 
   /// Command lines that work.
   package static let examples = [
+    "restore-inspect ~/.local/state/com.example.notes",
     "restore-inspect tree ~/.local/state/restore-demo --application restore-demo",
     "restore-inspect show ~/.local/state/com.example.notes --node window --node editor --reveal",
     "restore-inspect diff ~/.local/state/com.example.notes",
     "restore-inspect diff /tmp/before /tmp/after --reveal",
     "restore-inspect verify /tmp/copy --passcode-prompt",
     "restore-inspect export /tmp/copy --passcode-fd 3 --json 3< passcode > report.json",
+    "restore-inspect export /tmp/copy --html report.html",
   ]
 
   /// The whole text.
@@ -32,6 +35,7 @@ package enum InspectHelp {
       wrong passcodes when you give a passcode.
 
       USAGE
+        restore-inspect [DIRECTORY] [OPTIONS]          what there is, there or in all of your programs' states
         restore-inspect COMMAND DIRECTORY [OPTIONS]
         restore-inspect diff OLDER-DIRECTORY NEWER-DIRECTORY [OPTIONS]
 

@@ -12,6 +12,16 @@ package struct InspectTool: Sendable {
     package var error = ""
     /// How the tool ends.
     package var code = InspectExitCode.success
+    /// What is to be written to a new file; nil for nothing.
+    package var page: Page?
+  }
+
+  /// A file that a run makes.
+  package struct Page: Sendable, Hashable {
+    /// Where it goes.
+    package let path: String
+    /// What it holds.
+    package let text: String
   }
 
   private let environment: DeviceEnvironment
@@ -37,6 +47,15 @@ package struct InspectTool: Sendable {
       isJSON = arguments.isJSON
       var style = style
       if isJSON { style.hasColours = false }
+      if let html = arguments.html {
+        guard verb == .export, !isJSON else {
+          throw InspectFailure(.usage, "--html goes with export, and not with --json.")
+        }
+        style.hasColours = false
+        let page = try await page(arguments, style, passcode)
+        if html == "-" { return Result(output: page.text, code: page.code) }
+        return Result(code: page.code, page: Page(path: html, text: page.text))
+      }
       let output = try await perform(verb, arguments, style, passcode)
       return Result(output: output.text(isJSON: arguments.isJSON), code: output.code)
     } catch {
@@ -54,10 +73,13 @@ package struct InspectTool: Sendable {
     _ passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> Passcode?
   ) async throws(InspectFailure) -> InspectOutput {
     let path = Self.absolute(arguments.path)
-    if verb == .keybag { return try await InspectedKeybag.report(path, environment.fileSystem, style) }
+    switch verb {
+    case .keybag: return try await InspectedKeybag.report(path, environment.fileSystem, style)
+    case .list: return try await DeviceListing.report(arguments.path.isEmpty ? nil : path, environment, style)
+    default: break
+    }
     let device = try await open(path, arguments, passcode)
-    let slot = ArchiveSlot(
-      application: arguments.application, scene: arguments.scene ?? SceneDefaults.scene, slot: arguments.slot)
+    let slot = try await device.slot(arguments)
     switch verb {
     case .tree: return try await device.archive(slot).tree(style)
     case .show:
@@ -79,8 +101,41 @@ package struct InspectTool: Sendable {
       return try await other.archive(slot).difference(since: archive, reveals: arguments.reveals, style)
     case .verify: return try await device.verify(VerifyScope(slot, isNarrow: arguments.namesSlot), style)
     case .export: return try await export(device, slot, arguments, style)
-    case .keybag: return try await InspectedKeybag.report(path, environment.fileSystem, style)
+    case .keybag, .list: preconditionFailure("They need no device.")
     }
+  }
+
+  /// The page for a bug report.
+  private func page(
+    _ arguments: InspectArguments, _ style: InspectStyle,
+    _ passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> Passcode?
+  ) async throws(InspectFailure) -> (text: String, code: InspectExitCode) {
+    let device = try await open(Self.absolute(arguments.path), arguments, passcode)
+    var page = InspectPage(reveals: arguments.reveals)
+    let listing = await DeviceListing(device)
+    page.add(listing)
+    var code = listing.code
+    let named = arguments.namesSlot ? try await device.slot(arguments) : nil
+    let slots = named.map { [$0] } ?? listing.archives
+    if slots.isEmpty {
+      page.addNote("There is no archive whose name is known: its ledger is gone, or nothing is preserved.")
+    }
+    for slot in slots {
+      do throws(InspectFailure) {
+        let newest = try await device.archive(slot)
+        code = code.combined(with: newest.standingCode)
+        page.add(newest, await device.others(slot), of: slot)
+      } catch {
+        code = code.combined(with: error.code)
+        page.addNote(error.message, on: slot)
+      }
+    }
+    let scope = VerifyScope(named ?? slots.first ?? arguments.defaultSlot, isNarrow: named != nil)
+    let files = try await device.verify(scope, style)
+    page.add("Every file", files.lines)
+    code = code.combined(with: files.code)
+    page.add("Keybag", try await InspectedKeybag.report(device.path, environment.fileSystem, style).lines)
+    return (page.text, code)
   }
 
   /// Opens a device, and unlocks it when the command line says where its passcode comes from.

@@ -78,15 +78,33 @@ package struct InspectedDevice: Sendable {
         throw InspectFailure(.notFound, "The slot “\(InspectStyle.safe(slot.slot))” is whole, but holds no archive.")
       }
       if error.code == .notFound {
+        if predecessor {
+          throw InspectFailure(.notFound, "There is only one generation, nothing to compare it with.")
+        }
+        let others = await names().filter { VerifyScope.holdsArchive($0.slot) }
         throw InspectFailure(
           .notFound,
-          predecessor
-            ? "There is only one generation, nothing to compare it with."
-            : "Nothing is preserved for application “\(InspectStyle.safe(slot.application))”, "
-              + "scene “\(InspectStyle.safe(slot.scene))”, slot “\(InspectStyle.safe(slot.slot))”.")
+          "Nothing is preserved for application “\(InspectStyle.safe(slot.application))”, "
+            + "scene “\(InspectStyle.safe(slot.scene))”, slot “\(InspectStyle.safe(slot.slot))”."
+            + (others.isEmpty ? "" : " There is: \(Self.texts(others))."))
       }
       throw InspectFailure(error)
     }
+  }
+
+  /// The generations of a slot beside the newest: the one before, and those that are set aside, the newest first.
+  ///
+  /// Those that can't be read are left out.
+  @concurrent
+  package func others(_ slot: ArchiveSlot) async -> [(name: String, archive: InspectedArchive)] {
+    guard let store = try? store(slot) else { return [] }
+    var found: [(String, InspectedArchive)] = []
+    if let before = try? Self.read(store.openPredecessor()) { found.append(("the one before", before)) }
+    for record in ((try? store.setAsideRecords()) ?? []).reversed() {
+      let number = Generation(rawValue: record.generation)
+      if let aside = try? Self.read(store.openSetAside(number)) { found.append(("set aside", aside)) }
+    }
+    return found
   }
 
   /// Reads an opened generation; a fault of the archive inside comes out as an error of the file.

@@ -4,4 +4,6 @@ import StateRestoration
 enum SceneDefaults {
   /// The scene of a program that has only one.
   static let scene = SceneSession.ID.main.rawValue
+  /// The application of a program that says nothing else.
+  static let application = "main"
 }

@@ -18,5 +18,10 @@ if let failure = StandardOutput.write(result.output), failure != EPIPE {
   code = code.combined(with: .unavailable)
   complaint = "restore-inspect: The output could not be written (errno \(failure)).\n"
 }
+if let page = result.page, let failure = StandardOutput.write(page.text, toNewFile: page.path) {
+  code = code.combined(with: .unavailable)
+  let reason = failure == EEXIST ? "there is a file already" : "errno \(failure)"
+  complaint += "restore-inspect: \(InspectStyle.safe(page.path)) could not be written: \(reason).\n"
+}
 try? FileHandle.standardError.write(contentsOf: Data(complaint.utf8))
 exit(code.rawValue)

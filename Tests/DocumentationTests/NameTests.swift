@@ -62,6 +62,7 @@ struct NameTests {
     let toolkit = Self.root.appendingPathComponent("Docs/Examples/declarative/Toolkit.swift")
     code.append(try String(contentsOf: toolkit, encoding: .utf8))
     code += try Self.sourcesOfGTKNotes()
+    code += CompilerMistakeTests.programs.values
     for text in code { known.formUnion(text.matches(of: /\w+/).map { String($0.output) }) }
     let unknown = try Self.names(on: page).filter { !known.contains($0) }
     #expect(unknown.isEmpty, "\(page) has names that are nowhere")

@@ -67,7 +67,7 @@ import Musl
     let openNext = ["key down", "key enter", "status"]
     let run = try await harness.run(
       ["key enter", "screen", "key enter", "text y", "screen", "key escape"] + openNext + openNext + openNext
-        + ["key escape"] + openNext + openNext + ["key f2", "text xxxxx", "screen"])
+        + ["key escape"] + openNext + openNext + ["key f3", "text xxxxx", "screen"])
     #expect(run.status == 0, "\(run.error)")
     #expect(!run.output.contains("7 pipe") && !run.output.contains("8 link"))
     #expect(run.output.contains("yxxxxxxxx"))
@@ -141,11 +141,11 @@ import Musl
     // Who changes nothing loses nothing.
     let idle = try await harness.run([])
     #expect(idle.status == 0 && idle.error.isEmpty, "\(idle.error)")
-    let early = try await harness.run(["key f2", "text early", "wait preserved"])
+    let early = try await harness.run(["key f3", "text early", "wait preserved"])
     #expect(early.status == 1)
     #expect(early.error.contains("No space left on device: make room, or choose another place with --state."))
     try disk.makeRoom()
-    _ = try await harness.run(["key f2", "text kept", "wait preserved"])
+    _ = try await harness.run(["key f3", "text kept", "wait preserved"])
     try disk.fill()
     let full = try await harness.run(["text more", "screen", "wait preserved"])
     #expect(full.status == 1)
@@ -161,7 +161,7 @@ import Musl
     let harness = try DemoHarness()
     let disk = try SmallDisk(at: harness.state, kilobytes: 256)
     defer { disk.unmount() }
-    _ = try await harness.run(["key f2", "text kept", "wait preserved"])
+    _ = try await harness.run(["key f3", "text kept", "wait preserved"])
     let before = try harness.stateBytes()
     try disk.remount(isReadOnly: true)
     expect(
@@ -173,7 +173,7 @@ import Musl
 
   @Test func `a file size limit while saving`() async throws {
     let harness = try DemoHarness()
-    _ = try await harness.run(["key f2", "text kept", "wait preserved", "kill"])
+    _ = try await harness.run(["key f3", "text kept", "wait preserved", "kill"])
     let script = FileManager.default.temporaryDirectory.appendingPathComponent("script-\(UUID().uuidString)").path
     try Data("text more\nwait preserved\n".utf8).write(to: newFile(script))
     defer { try? FileManager.default.removeItem(atPath: script) }
@@ -193,7 +193,7 @@ import Musl
 
   @Test func `damaged keys are named, and nothing is touched`() async throws {
     let harness = try DemoHarness()
-    _ = try await harness.run(["key f2", "text kept", "wait preserved"])
+    _ = try await harness.run(["key f3", "text kept", "wait preserved"])
     for (file, offset, text) in [
       ("keybag", 5, "The keybag is damaged; put a good copy back, or erase the device."),
       ("keybag", 300, "The keybag is damaged"), ("effaceable", 40, "The keybag's key is damaged"),
@@ -221,11 +221,11 @@ import Musl
 
   @Test func `a damaged archive is set aside and told; nothing of it is deleted`() async throws {
     let harness = try DemoHarness()
-    _ = try await harness.run(["key f2", "text kept", "wait preserved", "kill"])
+    _ = try await harness.run(["key f3", "text kept", "wait preserved", "kill"])
     let path = try #require(try harness.stateFile(beginning: "g-"))
     try flip(path, 400)
     let bytes = try #require(FileManager.default.contents(atPath: path))
-    let run = try await harness.run(["status", "key f2", "text new", "wait preserved", "screen"])
+    let run = try await harness.run(["status", "key f3", "text new", "wait preserved", "screen"])
     #expect(run.status == 0)
     #expect(run.output.hasPrefix("what was preserved is damaged: it is set aside, and this is a new beginning (^R)\n"))
     #expect(try harness.stateBytes().values.contains(bytes))
@@ -235,7 +235,7 @@ import Musl
   @Test func `damaged changes are told, and the generation below them comes back`() async throws {
     let harness = try DemoHarness()
     _ = try await harness.run(
-      ["key f2", "text first", "wait preserved", "text second", "wait preserved", "kill"])
+      ["key f3", "text first", "wait preserved", "text second", "wait preserved", "kill"])
     let path = try #require(try harness.stateFile(beginning: "g-"))
     // The frames begin behind the base, of which the header tells the length.
     let header = [UInt8](try #require(FileManager.default.contents(atPath: path)).prefix(78))
@@ -250,7 +250,7 @@ import Musl
   @Test(arguments: [("g-", 8), ("ledger", 8), ("keybag", 8)])
   func `a file with another version is told and kept as it is`(file: String, offset: Int) async throws {
     let harness = try DemoHarness()
-    _ = try await harness.run(["key f2", "text kept", "wait preserved", "kill"])
+    _ = try await harness.run(["key f3", "text kept", "wait preserved", "kill"])
     let path = try #require(try harness.stateFile(beginning: file))
     try flip(path, offset)
     let bytes = try #require(FileManager.default.contents(atPath: path))

@@ -17,7 +17,7 @@ import Testing
   @Test(arguments: Newer.allCases)
   func `what a newer version preserved is told in one line, and kept through every save`(_ newer: Newer) async throws {
     let harness = try DemoHarness()
-    _ = try await harness.run(["key f2", "text kept", "wait preserved"])
+    _ = try await harness.run(["key f3", "text kept", "wait preserved"])
     let older = try Self.generations(harness)
     try await Self.upgrade(harness.state, newer)
     let path = harness.state + "/" + (try #require(try Self.generations(harness).subtracting(older).first))
@@ -37,11 +37,11 @@ import Testing
 
     // Used, the program begins anew beside it, and no number of saves takes the newer state away.
     for number in 1...4 {
-      let run = try await harness.run(["key f2", "text \(number)", "wait preserved", "key f1", "wait preserved"])
+      let run = try await harness.run(["key f3", "text \(number)", "wait preserved", "key f2", "wait preserved"])
       #expect(run.status == 0, "\(run.error)")
       #expect(FileManager.default.contents(atPath: path) == bytes, "after run \(number)")
     }
-    #expect(try await harness.run(["key f2", "screen"]).output.contains("Search: 1234"))
+    #expect(try await harness.run(["key f3", "screen"]).output.contains("Search: 1234"))
   }
 
   /// The files of all generations, of the archive and of the snapshot.

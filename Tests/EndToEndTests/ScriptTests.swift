@@ -10,9 +10,9 @@ import Musl
 /// The program driven by scripts, with nothing but what its help says.
 @Suite(.serialized) struct ScriptTests {
   private static let setPasscode = [
-    "key f3", "key enter", "text 1234", "key enter", "text 1234", "key enter", "key f1",
+    "key f4", "key enter", "text 1234", "key enter", "text 1234", "key enter", "key f2",
   ]
-  private static let openTrip = ["key f1", "key down", "key enter", "key enter"]
+  private static let openTrip = ["key f2", "key down", "key enter", "key enter"]
 
   @Test func `locked, killed, started again, unlocked: the screen is the same`() async throws {
     let harness = try DemoHarness()
@@ -53,11 +53,30 @@ import Musl
     }
   }
 
+  @Test(arguments: ["key f1", "key ?"]) func `the help says what the keys do, and any key closes it`(_ key: String)
+    async throws
+  {
+    let harness = try DemoHarness()
+    let run = try await harness.run([key, "screen", "key escape", "screen"])
+    let (help, after) = try screens(run.output)
+    #expect(help.contains("Help (any key closes)") && help.contains("F2 Notes, F3 Search, F4 Settings"))
+    #expect(!after.contains("Help (any key closes)") && after.contains("F1 help"))
+    // Where something is typed, a question mark is one.
+    #expect(try await harness.run(["key f3", "key ?", "screen"]).output.contains("Search: ?"))
+  }
+
+  @Test func `the mouse chooses, opens and goes to a tab`() async throws {
+    let keys = try await DemoHarness().run(["key down", "key enter", "screen"])
+    let mouse = try await DemoHarness().run(["key f3", "click 1 3", "click 4 5", "click 4 5", "screen"])
+    #expect(keys.output.contains("Plans"))
+    #expect(body(keys.output) == body(mouse.output))
+  }
+
   @Test func `waiting for a save that nothing needs returns at once`() async throws {
     let harness = try DemoHarness()
     #expect(try await harness.run(["wait preserved", "wait preserved"]).status == 0)
     #expect(try await harness.run(["wait preserved"]).status == 0)
-    let again = try await harness.run(["key f2", "text a", "wait preserved", "status", "wait preserved", "status"])
+    let again = try await harness.run(["key f3", "text a", "wait preserved", "status", "wait preserved", "status"])
     #expect(again.status == 0)
     let lines = again.output.split(separator: "\n")
     #expect(lines.count == 2 && lines[0] == lines[1] && lines[0].hasPrefix("save "), "\(again.output)")
@@ -65,11 +84,11 @@ import Musl
 
   @Test func `a force quit forgets, and a crash doesn't`() async throws {
     let harness = try DemoHarness()
-    let crashed = try await harness.run(["key f2", "text needle", "wait preserved", "crash"])
+    let crashed = try await harness.run(["key f3", "text needle", "wait preserved", "crash"])
     #expect(crashed.status == -SIGABRT)
     #expect(try await harness.run(["screen"]).output.contains("Search: needle"))
     #expect(try await harness.run(["force-quit", "screen"]).output.isEmpty)
-    let fresh = try await harness.run(["key f2", "screen", "report"])
+    let fresh = try await harness.run(["key f3", "screen", "report"])
     #expect(!fresh.output.contains("needle") && fresh.output.contains("nothing stored yet"))
   }
 
@@ -94,11 +113,11 @@ import Musl
     _ = try await harness.run(Self.openTrip + ["text draft", "wait preserved"])
     let trip = harness.folder + "/Plans/Trip.md"
     try FileManager.default.moveItem(atPath: trip, toPath: harness.folder + "/.away")
-    let without = try await harness.run(["status", "screen", "report", "key f2", "text q", "wait preserved", "kill"])
+    let without = try await harness.run(["status", "screen", "report", "key f3", "text q", "wait preserved", "kill"])
     #expect(without.output.hasPrefix("Plans/Trip.md is gone, so its editor did not come back (^R)\n"))
     #expect(without.output.contains("▸ Work.md") && without.output.contains("✗ editor"))
     try FileManager.default.moveItem(atPath: harness.folder + "/.away", toPath: trip)
-    let back = try await harness.run(["key f1", "screen"])
+    let back = try await harness.run(["key f2", "screen"])
     #expect(back.output.contains("draftPack."), "\(back.output)")
   }
 
@@ -108,7 +127,7 @@ import Musl
   ])
   func `a line that is no command is named, and nothing is performed`(line: String) async throws {
     let harness = try DemoHarness()
-    let run = try await harness.run(["key f2", "text typed", "# a remark", "", line, "screen"])
+    let run = try await harness.run(["key f3", "text typed", "# a remark", "", line, "screen"])
     #expect(run.status == 1 && run.output.isEmpty)
     #expect(run.error == "restore-demo: line 5 of the script is no command: \(line)\n")
     #expect(!FileManager.default.fileExists(atPath: harness.state))

@@ -60,7 +60,7 @@ struct TerminalMannersTests {
     let terminal = try await harness.start(rows: rows, columns: columns)
     try await terminal.wait(for: "a screen") { $0.updates > 0 }
     let keys = [
-      "\u{1B}OQ", "한국어 x", "\u{1B}OR", "\r", "secret", "\r", "secret", "\r", "\u{1B}OP", "\u{1B}[B", "\r", "\r",
+      "\u{1B}OR", "한국어 x", "\u{1B}OS", "\r", "secret", "\r", "secret", "\r", "\u{1B}OQ", "\u{1B}[B", "\r", "\r",
       "wörds\r",
       "\u{0E}", "\u{15}name", "\u{1B}", "\u{12}", "\u{1B}[B", "x", "\u{1B}[1;3C", "\u{0C}", "\tjot", "\twrong\r",
     ]
@@ -79,7 +79,7 @@ struct TerminalMannersTests {
     let harness = try DemoHarness()
     let terminal = try await harness.start()
     try await terminal.wait(forText: "Folders")
-    await terminal.type("\u{1B}OQ")
+    await terminal.type("\u{1B}OR")
     var random = SplitMix64(seed: 7)
     for _ in 0..<200 {
       terminal.resize(rows: Int(random.next() % 60) + 1, columns: Int(random.next() % 160) + 1)

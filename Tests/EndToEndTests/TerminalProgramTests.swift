@@ -14,7 +14,7 @@ struct TerminalProgramTests {
     let harness = try DemoHarness()
     var terminal = try await harness.startFresh()
     try await harness.setPasscode("correct horse", in: terminal)
-    await terminal.type("\u{1B}OP")
+    await terminal.type("\u{1B}OQ")
     try await terminal.wait(forText: "Plans  (2)")
     try await harness.openTrip(in: terminal)
     await terminal.type("Bring: 한국 지도, crème, 😀\r")
@@ -73,7 +73,7 @@ struct TerminalProgramTests {
   @Test func `Ctrl-Z preserves, gives the terminal back and stops; continuing draws everything again`() async throws {
     let harness = try DemoHarness()
     let terminal = try await harness.startFresh()
-    await terminal.type("\u{1B}OQ")
+    await terminal.type("\u{1B}OR")
     try await terminal.wait(forText: "Type what to look for")
     await terminal.type("Trip")
     try await terminal.wait(for: "the result") { $0.text.contains("Search: Trip") && $0.text.contains("Plans/Trip.md") }
@@ -99,7 +99,7 @@ struct TerminalProgramTests {
   func `a signal that ends the program saves first and gives the terminal back`(_ signal: Int32) async throws {
     let harness = try DemoHarness()
     let terminal = try await harness.startFresh()
-    await terminal.type("\u{1B}OQunfinished quer")
+    await terminal.type("\u{1B}ORunfinished quer")
     try await terminal.wait(forText: "unfinished quer")
     await terminal.type("y")
     terminal.send(signal)
@@ -181,13 +181,13 @@ struct TerminalProgramTests {
   @Test func `a force quit forgets`() async throws {
     let harness = try DemoHarness()
     var terminal = try await harness.startFresh()
-    await terminal.type("\u{1B}OQsecret plan")
+    await terminal.type("\u{1B}ORsecret plan")
     try await terminal.wait(forText: "secret plan")
     try await terminal.wait(for: "a receipt") { $0.text.contains("generation") }
     await terminal.type("\u{1C}")
     #expect(try await terminal.waitForEnd() == 0)
     terminal = try await harness.startFresh()
-    await terminal.type("\u{1B}OQ")
+    await terminal.type("\u{1B}OR")
     try await terminal.wait(forText: "Type what to look for")
     try await terminal.quit()
   }

@@ -21,14 +21,14 @@ struct TwoInstancesTests {
     try await second.wait(forText: Self.notice)
     // And who has it.
     #expect(second.screen.text.contains("another restore-demo (\(first.processIdentifier))"))
-    await second.type("\u{1B}OQfrom the second")
+    await second.type("\u{1B}ORfrom the second")
     try await second.wait(forText: "from the second")
     // Nor does it change the keys under the first one's feet, or forget what is the first one's.
-    await second.type("\u{1B}OR\r")
+    await second.type("\u{1B}OS\r")
     try await second.wait(forText: "change the passcode there")
     await second.type("\u{1C}")
     try await second.wait(forText: "it has nothing to forget")
-    await first.type("\u{1B}OQfrom the first")
+    await first.type("\u{1B}ORfrom the first")
     try await first.wait(forText: "from the first")
     await second.type("\u{11}")
     #expect(try await second.waitForEnd() == 0)
@@ -55,7 +55,7 @@ struct TwoInstancesTests {
       for terminal in both { while await terminal.pump(milliseconds: 500) {} }
       #expect(both.count { $0.screen.text.contains(Self.notice) } == 1)
       for terminal in both {
-        await terminal.type("\u{1B}OQx")
+        await terminal.type("\u{1B}ORx")
         try await terminal.wait(forText: "Search: x")
       }
       for terminal in both {

@@ -19,6 +19,17 @@ import restore_inspect
     #expect(arguments.passcode == .descriptor(3))
   }
 
+  @Test(arguments: [([], ""), (["/state"], "/state"), (["./tree"], "./tree"), (["."], "."), (["list"], "")])
+  func `without a command there is a list, of a directory or of all`(words: [String], path: String) throws {
+    let arguments = try InspectArguments(words)
+    #expect(arguments.verb == .list && arguments.path == path)
+    #expect(arguments.application == nil && arguments.scene == nil && !arguments.namesSlot)
+  }
+
+  @Test func `a page is an export`() throws {
+    #expect(try InspectArguments(["/state", "--html", "x"]).verb == .export)
+  }
+
   @Test func `after two dashes nothing is an option`() throws {
     #expect(try InspectArguments(["tree", "--", "--state"]).path == "--state")
   }
@@ -29,7 +40,8 @@ import restore_inspect
   }
 
   @Test(arguments: [
-    [], ["tree"], ["tree", ""], ["tree", "a", "b"], ["look", "a"], ["show", "a"], ["tree", "a", "--passcode"],
+    ["look"], ["list", "a", "b"], ["tree"], ["tree", ""], ["tree", "a", "b"], ["look", "a"], ["show", "a"],
+    ["tree", "a", "--passcode"],
     ["tree", "a", "--passcode", "1234"], ["tree", "a", "--passcode-fd"], ["tree", "a", "--passcode-fd", "-1"],
     ["tree", "a", "--passcode-fd", "x"], ["tree", "a", "--passcode-prompt", "--passcode-fd", "0"],
     ["tree", "a", "--slot"],

@@ -142,9 +142,11 @@ import restore_inspect
       writer.context.applicationVersion = "2"
       try store.publish(try writer.makeArchive())
     }
+    _ = try await state.addFile("letter", .none, passcode: "1234")
     var found: Set<String> = []
     for (passcode, isDamaged) in [("1234", false), (nil, false), ("1234", true)] {
       if isDamaged { try await Self.loseLastChange(of: state, passcode: "1234") }
+      if isDamaged, verb == .list { try state.edit("\(InspectedState.path)/slots") { $0[40] ^= 1 } }
       let result = await state.run(verb.rawValue, InspectedState.path, "--node", "root", "--json", passcode: passcode)
       if !result.error.isEmpty { continue }
       let json = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])

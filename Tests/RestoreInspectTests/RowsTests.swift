@@ -200,16 +200,15 @@ import restore_inspect
 
   @Test func `an editor that shows another note has a row of each`() async throws {
     final class Editor: CodingController {
-      let restorationIdentifier: RestorationIdentifier? = "editor"
-      var restorationModelIdentifier: ModelIdentifier? = "note-1"
+      var restoration = RestorationIdentity("editor", model: "note-1")
       var draft = ""
       func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(draft, forKey: "draft") }
       func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
         draft = try coder.decode(String.self, forKey: "draft")
       }
     }
-    final class Root: RestorableController {
-      let restorationIdentifier: RestorationIdentifier? = "root"
+    final class Root: RestorationParent {
+      let restoration: RestorationIdentity = "root"
       let editor = Editor()
       var restorationChildren: [any RestorableController] { [editor] }
     }
@@ -222,7 +221,7 @@ import restore_inspect
     _ = try await coordinator.restore(into: root)
     root.editor.draft = "the first draft"
     _ = try await coordinator.preserve(root)
-    (root.editor.restorationModelIdentifier, root.editor.draft) = ("note-2", "the second draft")
+    (root.editor.restoration.model, root.editor.draft) = ("note-2", "the second draft")
     _ = try await coordinator.preserve(root)
     let result = await state.run("show", InspectedState.path, "--node", "root", "--node", "editor", "--reveal")
     #expect(result.output.contains("the first draft") && result.output.contains("the second draft"), "\(result)")

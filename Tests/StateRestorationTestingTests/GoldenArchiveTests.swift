@@ -100,8 +100,8 @@ import Testing
   }
 }
 
-@MainActor final class NotesEditorAlone: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "root"
+@MainActor final class NotesEditorAlone: RestorationParent {
+  let restoration: RestorationIdentity = "root"
   let editor = NotesEditor()
   var restorationChildren: [any RestorableController] { [editor] }
 }
@@ -110,7 +110,7 @@ import Testing
 @MainActor final class Renamed: CodingController {
   struct Note { var text = "" }
 
-  let restorationIdentifier: RestorationIdentifier? = "renamed"
+  let restoration: RestorationIdentity = "renamed"
   var note = Note()
   private let suffix: String
   init(suffix: String = "") { self.suffix = suffix }
@@ -123,14 +123,12 @@ import Testing
 
 /// The first version of a controller.
 @MainActor final class FirstSearch: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "search"
-  let restorationClass: RestorationClass? = "search"
+  let restoration = RestorationIdentity("search", class: "search")
   @Restored("query") var query = ""
 }
 
 /// The second one, in which a key was renamed.
 @MainActor final class SecondSearch: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "search"
-  let restorationClass: RestorationClass? = "search"
+  let restoration = RestorationIdentity("search", class: "search")
   @Restored("words") var query = ""
 }

@@ -6,13 +6,13 @@ import Testing
 /// Declarations that leave something out of the state, each as a small broken program with a healthy twin.
 @MainActor @Suite struct HierarchyMistakesTests {
   final class Pane: RestorableController {
-    let restorationIdentifier: RestorationIdentifier?
+    let restoration: RestorationIdentity
     @Restored("text") var text = ""
-    init(_ identifier: RestorationIdentifier?) { restorationIdentifier = identifier }
+    init(_ identifier: RestorationIdentifier?) { restoration = RestorationIdentity(identifier) }
   }
 
-  final class Split: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "split"
+  final class Split: RestorationParent {
+    let restoration: RestorationIdentity = "split"
     let left = Pane("left")
     let right: Pane
     let banner: Pane?
@@ -36,10 +36,10 @@ import Testing
   }
 
   @Test func `a window whose place nobody knows has no findings: a stored nil counts as read`() async {
-    #expect(await lint(RestorationSubject { WindowController(restorationIdentifier: "window") }).isEmpty)
+    #expect(await lint(RestorationSubject { WindowController("window") }).isEmpty)
     let sized = RestorationSubject {
-      let window = WindowController(restorationIdentifier: "window")
-      window.windowDidChange(to: .normal, size: WindowSize(width: 300, height: 200))
+      let window = WindowController("window")
+      window.windowDidChange(to: .normal, size: WindowController.Size(width: 300, height: 200))
       return window
     }
     #expect(await lint(sized).isEmpty)
@@ -66,53 +66,19 @@ import Testing
       ])
   }
 
-  /// A class tag of the wrong type is a property like any other: the protocol's default stays.
-  final class Misdeclared: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "misdeclared"
-    let restorationClass = "page"
-  }
-
   class Base: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "base"
-  }
-
-  /// The base class has the protocol's default, which no subclass can override.
-  final class Derived: Base {
-    let preservationPriority = PreservationPriority.high
-  }
-
-  final class Grid: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "grid"
-    let restorationChildren: [Pane] = []
-  }
-
-  @Test func `declarations that the framework doesn't read are found`() async {
-    #expect(
-      await lint(RestorationSubject { Misdeclared() }) == [
-        .declaresNothing(
-          ["misdeclared"], property: "restorationClass", type: "String", wanted: "RestorationClass?")
-      ])
-    #expect(
-      await lint(RestorationSubject { Derived() }) == [
-        .unusedDeclaration(["base"], property: "preservationPriority"), .versionOfClassTree(["base"], base: "Base"),
-      ])
-    #expect(
-      await lint(RestorationSubject { Grid() }) == [
-        .declaresNothing(
-          ["grid"], property: "restorationChildren", type: "Array<Pane>", wanted: "[any RestorableController]")
-      ])
+    let restoration: RestorationIdentity = "base"
   }
 
   final class Page: RestorableController {
-    let restorationIdentifier: RestorationIdentifier?
-    let restorationClass: RestorationClass? = "page"
-    init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+    let restoration: RestorationIdentity
+    init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier, class: "page") }
   }
 
   @Test func `a pushed controller of a class that nobody registered is found`() async throws {
     func findings(_ register: @escaping @MainActor @Sendable (RestorationCoordinator) -> Void) async -> [LintFinding] {
       let subject = RestorationSubject(
-        { NavigationController(restorationIdentifier: "stack", root: Base()) }, registering: register)
+        { NavigationController("stack", root: Base()) }, registering: register)
       var findings: [LintFinding] = []
       _ = await TestIssues.collect { findings = await lintRestoration(of: subject, after: { $0.push(Page("page")) }) }
       return findings

@@ -14,11 +14,11 @@ import Testing
 
   final class Cache {}
 
-  class Base: RestorableController {
-    let restorationIdentifier: RestorationIdentifier?
+  class Base: RestorationParent {
+    let restoration: RestorationIdentity
     var restorationChildren: [any RestorableController] = []
     @Restored("query") var query = "a"
-    init(_ identifier: RestorationIdentifier?) { restorationIdentifier = identifier }
+    init(_ identifier: RestorationIdentifier?) { restoration = RestorationIdentity(identifier) }
   }
 
   final class Everything: Base {
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `a list that has no data yet is as good as one before its data`() async throws {
-    let subject = RestorationSubject { ListController(restorationIdentifier: "list") }
+    let subject = RestorationSubject { ListController("list") }
     #expect(await assertRestores(subject) == [])
     // A selection that waits for its data has not come back yet, and that is told.
     let issues = await TestIssues.collect {

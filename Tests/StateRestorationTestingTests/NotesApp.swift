@@ -37,20 +37,20 @@ import StateRestorationTesting
   func removeSnapshot() { shown.append("removed") }
 }
 
-@MainActor final class NotesWindow: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "root"
+@MainActor final class NotesWindow: RestorationParent {
+  let restoration: RestorationIdentity = "root"
   let list = NotesList()
   let editor = NotesEditor()
   var restorationChildren: [any RestorableController] { [list, editor] }
 }
 
 @MainActor final class NotesList: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "list"
+  let restoration: RestorationIdentity = "list"
   @Restored("query") var query = ""
 }
 
 @MainActor final class NotesEditor: CodingController {
-  let restorationIdentifier: RestorationIdentifier? = "editor"
+  let restoration: RestorationIdentity = "editor"
   var draft = ""
   var caret = 0
   /// Runs in the middle of restoring.

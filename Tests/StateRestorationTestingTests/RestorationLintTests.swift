@@ -9,7 +9,7 @@ import Testing
   final class Screen: CodingController {
     enum Mistake: CaseIterable { case none, unread, drifting, large, records }
 
-    let restorationIdentifier: RestorationIdentifier? = "screen"
+    let restoration: RestorationIdentity = "screen"
     var title = ""
     var launches = 0
     let mistake: Mistake

@@ -7,7 +7,7 @@ import Testing
 @MainActor @Suite struct SourceLocationTests {
   /// A controller that gives back something else than it was given.
   final class Forgetful: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "forgetful"
+    let restoration: RestorationIdentity = "forgetful"
     var text = ""
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(1, forKey: "never read") }
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}

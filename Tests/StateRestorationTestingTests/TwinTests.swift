@@ -9,7 +9,7 @@ import Testing
   // MARK: A key that is forgotten
 
   final class Editor: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restoration: RestorationIdentity = "editor"
     var draft = ""
     var caret = 0
     let forgetsCaret: Bool
@@ -42,13 +42,13 @@ import Testing
   // MARK: An identifier that is made up
 
   final class Page: RestorableController {
-    let restorationIdentifier: RestorationIdentifier?
+    let restoration: RestorationIdentity
     @Restored("text") var text = ""
-    init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+    init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier) }
   }
 
-  final class Book: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "book"
+  final class Book: RestorationParent {
+    let restoration: RestorationIdentity = "book"
     let page: Page
     var restorationChildren: [any RestorableController] { [page] }
     init(isStable: Bool) { page = Page(isStable ? "page" : RestorationIdentifier(UUID().uuidString)) }
@@ -69,8 +69,8 @@ import Testing
 
   // MARK: Decoding that depends on the order
 
-  final class Range: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "range"
+  final class Range: RestorationParent {
+    let restoration: RestorationIdentity = "range"
     let minimum = Bound("minimum", 0)
     let maximum = Bound("maximum", 10)
     var restorationChildren: [any RestorableController] { [minimum, maximum] }
@@ -81,11 +81,11 @@ import Testing
   }
 
   final class Bound: CodingController {
-    let restorationIdentifier: RestorationIdentifier?
+    let restoration: RestorationIdentity
     var value: Int
     var limit: @MainActor (Int) -> Int = { $0 }
     init(_ identifier: RestorationIdentifier, _ value: Int) {
-      restorationIdentifier = identifier
+      restoration = RestorationIdentity(identifier)
       self.value = value
     }
 
@@ -137,29 +137,39 @@ import Testing
   }
 
   final class FirstVersion: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "note"
+    let restoration: RestorationIdentity = "note"
     var restorableState = FirstState()
   }
 
-  nonisolated struct SecondState: Codable, Sendable {
+  nonisolated struct SecondState: VersionedState {
     var title = ""
     var count = 0
     var tags: [String] = []
+
+    static var stateVersion: StateVersion { 2 }
+    static var migrations: StateMigrations<SecondState> {
+      StateMigration(from: 1) { (old: FirstState) in SecondState(title: old.title, count: old.count) }
+    }
   }
 
-  class SecondVersion: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "note"
+  final class SecondVersion: StatefulController {
+    let restoration: RestorationIdentity = "note"
     var restorableState = SecondState()
-    class var stateVersion: StateVersion { 2 }
-    @StateMigrationsBuilder class var migrations: StateMigrations<SecondState> {
-      Migration(from: 1) { (old: FirstState) in SecondState(title: old.title, count: old.count) }
+  }
+
+  nonisolated struct DroppingState: VersionedState {
+    var title = ""
+    var count = 0
+
+    static var stateVersion: StateVersion { 2 }
+    static var migrations: StateMigrations<DroppingState> {
+      StateMigration(from: 1) { (old: FirstState) in DroppingState(title: old.title) }
     }
   }
 
-  final class DroppingVersion: SecondVersion {
-    @StateMigrationsBuilder override class var migrations: StateMigrations<SecondState> {
-      Migration(from: 1) { (old: FirstState) in SecondState(title: old.title) }
-    }
+  final class DroppingVersion: StatefulController {
+    let restoration: RestorationIdentity = "note"
+    var restorableState = DroppingState()
   }
 
   @Test func `a migration that drops a field is caught by a golden archive, and its twin passes`() async throws {
@@ -174,7 +184,7 @@ import Testing
     }
     await golden.assertStillRestores(in: healthy)
     let issues = await TestIssues.collect {
-      let dropping = RestorationSubject<SecondVersion> {
+      let dropping = RestorationSubject {
         DroppingVersion()
       } registering: {
         $0.registry.register(DroppingVersion.self, formerly: ["FirstVersion"])

@@ -142,11 +142,11 @@ final class Willing: RestorationCoordinatorDelegate {
 /// A controller with a typical state.
 @MainActor
 final class Leaf: StatefulController {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   var restorableState: Typical.State
 
   init(_ identifier: String, _ state: Typical.State) {
-    restorationIdentifier = RestorationIdentifier(identifier)
+    restoration = RestorationIdentity(RestorationIdentifier(identifier))
     restorableState = state
   }
 }
@@ -154,14 +154,15 @@ final class Leaf: StatefulController {
 /// A controller of controllers that exist already.
 @MainActor
 final class Container: RestorationContainer {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   var children: [any RestorableController] = []
   var restorationChildren: [any RestorableController] { children }
 
   init(_ identifier: String) {
-    restorationIdentifier = RestorationIdentifier(identifier)
+    restoration = RestorationIdentity(RestorationIdentifier(identifier))
   }
 
+  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) {}
 }
 

@@ -11,11 +11,11 @@ protocol CaptureLeaf: RestorableController {
 
 @MainActor
 final class OneValue: StatefulController, CaptureLeaf {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   var restorableState: Typical.State
 
   init(_ node: Node<Typical.State>) {
-    restorationIdentifier = RestorationIdentifier(node.identifier)
+    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
     restorableState = node.state
   }
 
@@ -32,11 +32,11 @@ struct SmallState: Codable, Sendable {
 
 @MainActor
 final class SmallValue: StatefulController, CaptureLeaf {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   var restorableState: SmallState
 
   init(_ node: Node<Typical.State>) {
-    restorationIdentifier = RestorationIdentifier(node.identifier)
+    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
     restorableState = SmallState(
       selection: node.state.selection, scrollX: node.state.scrollX, scrollY: node.state.scrollY,
       isEditing: node.state.isEditing)
@@ -47,11 +47,11 @@ final class SmallValue: StatefulController, CaptureLeaf {
 
 @MainActor @Observable
 final class ObservedValue: StatefulController, CaptureLeaf {
-  @ObservationIgnored let restorationIdentifier: RestorationIdentifier?
+  @ObservationIgnored let restoration: RestorationIdentity
   var restorableState: Typical.State
 
   init(_ node: Node<Typical.State>) {
-    restorationIdentifier = RestorationIdentifier(node.identifier)
+    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
     restorableState = node.state
   }
 
@@ -71,7 +71,7 @@ struct SevenValues: Codable, Sendable {
 
 @MainActor @Observable
 final class ObservedProperties: StatefulController, CaptureLeaf {
-  @ObservationIgnored let restorationIdentifier: RestorationIdentifier?
+  @ObservationIgnored let restoration: RestorationIdentity
   var selection: Int
   var scrollX: Double
   var scrollY: Double
@@ -90,7 +90,7 @@ final class ObservedProperties: StatefulController, CaptureLeaf {
   }
 
   init(_ node: Node<Typical.State>) {
-    restorationIdentifier = RestorationIdentifier(node.identifier)
+    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
     selection = node.state.selection
     scrollX = node.state.scrollX
     scrollY = node.state.scrollY
@@ -105,11 +105,11 @@ final class ObservedProperties: StatefulController, CaptureLeaf {
 
 @MainActor
 final class Keyed: CodingController, CaptureLeaf {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   private var state: Typical.State
 
   init(_ node: Node<Typical.State>) {
-    restorationIdentifier = RestorationIdentifier(node.identifier)
+    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
     state = node.state
   }
 
@@ -130,7 +130,7 @@ final class Keyed: CodingController, CaptureLeaf {
 
 @MainActor
 final class Marked: RestorableController, CaptureLeaf {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   @Restored("selection") var selection = 0
   @Restored("scrollX") var scrollX = 0.0
   @Restored("scrollY") var scrollY = 0.0
@@ -140,7 +140,7 @@ final class Marked: RestorableController, CaptureLeaf {
   @Restored("recent") var recent: [String] = []
 
   init(_ node: Node<Typical.State>) {
-    restorationIdentifier = RestorationIdentifier(node.identifier)
+    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
     selection = node.state.selection
     scrollX = node.state.scrollX
     scrollY = node.state.scrollY

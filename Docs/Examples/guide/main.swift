@@ -28,14 +28,13 @@ final class Notes: DataSourceModelAssociation {
 // MARK: Controllers and views, with restoration identifiers
 
 /// What every screen of the program preserves; its subclasses add to that, and call `super`.
-class ScreenController: CodingController {
-  var restorationIdentifier: RestorationIdentifier?
-  var restorationClass: RestorationClass?
+class ScreenController: CodingController, RestorationViewOwner, FinishingObject {
+  var restoration: RestorationIdentity
   var restorationViews: [any RestorableView] { [] }
   /// How often the screen was shown.
   private(set) var visits = 0
 
-  init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+  init(_ restoration: RestorationIdentity) { self.restoration = restoration }
 
   func appear() {
     visits += 1
@@ -55,7 +54,7 @@ class ScreenController: CodingController {
 
 /// The selection in the text of an editor: a view keeps its own state, when its controller is preserved.
 final class TextView: CodingView {
-  let restorationIdentifier: RestorationIdentifier? = "text"
+  let restoration: RestorationIdentity = "text"
   var selection = 0..<0
 
   func encodeRestorableState(with coder: RestorationEncoder) {
@@ -80,8 +79,7 @@ final class EditorController: ScreenController, RestorationFactory, SensitiveCon
 
   init(note: String) {
     self.note = note
-    super.init("editor")
-    restorationClass = "editor"
+    super.init(RestorationIdentity("editor", class: "editor"))
   }
 
   func type(_ text: String) {
@@ -130,8 +128,8 @@ final class AppDelegate: RestorationCoordinatorDelegate, RestorableApplicationDe
   private(set) var heard: [String] = []
 
   init() {
-    list = ListController(restorationIdentifier: "list", association: notes)
-    stack = NavigationController(restorationIdentifier: "stack", root: list)
+    list = ListController("list", association: notes)
+    stack = NavigationController("stack", root: list)
   }
 
   var rootController: (any RestorableController)? { stack }

@@ -6,23 +6,23 @@ import StateRestoration
 
 /// An entry is an object of its own, so that one that is written while the device is locked replaces nothing.
 final class Entry: RestorableController {
-  let restorationIdentifier: RestorationIdentifier?
-  let restorationClass: RestorationClass? = "entry"
+  let restoration: RestorationIdentity
   @Restored("text") var text = ""
 
-  init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+  init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier, class: "entry") }
 }
 
 /// All entries, in the order of their identifiers.
 @Observable final class Diary: RestorationContainer {
-  let restorationIdentifier: RestorationIdentifier? = "diary"
+  let restoration: RestorationIdentity = "diary"
   private(set) var entries: [Entry] = []
 
   var restorationChildren: [any RestorableController] { entries }
 
+  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) {
     entries = children.arranged(with: entries)
-    entries.sort { ($0.restorationIdentifier ?? "") < ($1.restorationIdentifier ?? "") }
+    entries.sort { ($0.restoration.identifier ?? "") < ($1.restoration.identifier ?? "") }
   }
 
   func add(_ entry: Entry) { entries.append(entry) }

@@ -23,7 +23,7 @@ final class Items: DataSourceModelAssociation {
 }
 
 let items = Items()
-let list = ListController(restorationIdentifier: "list", association: items)
+let list = ListController("list", association: items)
 
 /// Changes the items; the selection follows its item.
 @MainActor func change(_ edit: () -> Void) throws {
@@ -36,18 +36,17 @@ let list = ListController(restorationIdentifier: "list", association: items)
 /// The screen of one item, which lies on the stack while it is shown.
 final class ItemScreen: RestorableController {
   let title: String
-  var restorationIdentifier: RestorationIdentifier? { RestorationIdentifier(title) }
-  let restorationClass: RestorationClass? = "item"
+  var restoration: RestorationIdentity { RestorationIdentity(RestorationIdentifier(title), class: "item") }
 
   init(title: String) { self.title = title }
 }
 
-let stack = NavigationController(restorationIdentifier: "stack", root: list)
+let stack = NavigationController("stack", root: list)
 let registry = RestorationRegistry()
 registry.register(ItemScreen.self, as: "item") { path, _ in path.last.map { ItemScreen(title: $0.rawValue) } }
 
 let draft = StoredValue("draft", "")
-let tabs = TabController(restorationIdentifier: "tabs", tabs: [stack, draft])
+let tabs = TabController("tabs", tabs: [stack, draft])
 
 @MainActor func draw() {
   print(tabs.selected === stack ? "\n[Items]  New" : "\n Items  [New]")

@@ -11,7 +11,7 @@ final class Page: ContainerController {
 
   init(_ id: SceneSession.ID) {
     self.id = id
-    super.init(restorationIdentifier: "window")
+    super.init("window")
     expectResult(of: "rename", as: String.self) { [weak self] in self?.title.value = $0 }
   }
 
@@ -20,10 +20,9 @@ final class Page: ContainerController {
 
 /// The dialogue: a save finds it presented, so a launch makes it again.
 final class RenameDialogue: PresentableController {
-  let restorationIdentifier: RestorationIdentifier? = "rename"
-  let restorationClass: RestorationClass? = "rename"
+  let restoration = RestorationIdentity("rename", class: "rename")
   @Restored("name") var name = ""
-  var presentation: Presentation?
+  var presentation: ContainerController.Presentation?
 }
 
 let registry = RestorationRegistry()

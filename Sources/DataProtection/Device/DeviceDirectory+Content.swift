@@ -103,8 +103,21 @@ extension DeviceDirectory {
 
 extension DeviceDirectory {
   /// Opens a directory below this one, and makes it, durably, when it isn't there; the caller closes it.
-  func makeSubdirectory(_ name: String, in parent: Descriptor) throws(ProtectionError) -> Descriptor {
-    if let found = try openSubdirectory(name, in: parent) { return found }
+  ///
+  /// - Parameter clears: Whether a file or link in its place makes room for it.
+  func makeSubdirectory(
+    _ name: String, in parent: Descriptor, clears: Bool = false
+  ) throws(ProtectionError) -> Descriptor {
+    do throws(ProtectionError) {
+      if let found = try openSubdirectory(name, in: parent) { return found }
+    } catch {
+      let code = (error.cause as? FileSystemError)?.code
+      guard clears, code == .notDirectory || code == .symbolicLink else { throw error }
+      // This removes no directory: one that another process makes meanwhile stays.
+      try attempt("make room for a directory") { () throws(FileSystemError) in
+        try fileSystem.unlink(name, in: parent)
+      }
+    }
     return try attempt("make a directory") { () throws(FileSystemError) in
       try fileSystem.makeDurableDirectory(name, in: parent)
       return try fileSystem.openDirectory(name, in: parent)

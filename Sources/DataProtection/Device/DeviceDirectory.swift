@@ -142,12 +142,14 @@ final class DeviceDirectory: Sendable {
 
   // MARK: Turns
 
-  /// Frees the lock's name of anything that is no file, so that a device can be erased.
-  func clearLock() throws(ProtectionError) {
-    let status = try attempt("look at a lock file") { () throws(FileSystemError) in
-      try fileSystem.statusIfAny(ofName: Self.lockName, in: descriptor)
+  /// Frees the locks' names of anything that is no file, so that a device can be erased.
+  func clearLocks() throws(ProtectionError) {
+    for name in [Self.lockName, Self.aloneName] {
+      let status = try attempt("look at a lock file") { () throws(FileSystemError) in
+        try fileSystem.statusIfAny(ofName: name, in: descriptor)
+      }
+      if let status, status.kind != .regular { try clear(name) }
     }
-    if let status, status.kind != .regular { try clear(Self.lockName) }
   }
 
   /// Runs the body while no other process reads or changes the device's keys.
@@ -183,8 +185,7 @@ final class DeviceDirectory: Sendable {
     guard let directory = current?.directory else { throw .notMade }
     let descriptor = directory.descriptor
     let turn = OwnedDescriptor(
-      fileSystem,
-      try TrustedDirectory.openStoreLock(Self.aloneName, in: descriptor, fileSystem, patience: patience), isLock: true)
+      fileSystem, try TrustedDirectory.openLock(Self.aloneName, in: descriptor, fileSystem), isLock: true)
     return try withExtendedLifetime((turn, directory)) { () throws(ProtectionError) in
       let mayAsk = try attempt("ask for the device alone") { () throws(FileSystemError) in
         try fileSystem.lock(turn.descriptor, .exclusive, patience: patience)

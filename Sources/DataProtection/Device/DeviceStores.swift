@@ -67,7 +67,8 @@ final class DeviceStores: Sendable {
   private func openCollection(named name: String, at placeName: String) throws(ProtectionError) -> FileCollection {
     let files = try directory.makeSubdirectory(DeviceDirectory.filesName, in: directory.descriptor)
     defer { environment.fileSystem.close(files) }
-    let place = OwnedDescriptor(environment.fileSystem, try directory.makeSubdirectory(placeName, in: files))
+    let place = OwnedDescriptor(
+      environment.fileSystem, try directory.makeSubdirectory(placeName, in: files, clears: true))
     if try !directory.hasItem(FileCollection.lockName, in: place.descriptor) {
       // The maker of the directories may have been killed before their names were durable.
       try attempt("make the directories of the protected files durable") { () throws(FileSystemError) in

@@ -32,6 +32,7 @@ final class KeyRing: ClassKeys, StoreKeys {
   /// By the class's number; an array, as a dictionary's type is dear to make in a process that has just begun.
   private let slots: [ClassSlot]
   let bootIdentifier: [UInt8]
+  private let random: any RandomSource
   private let revisionOnDisk: @Sendable (KeybagIdentifier, StorageKeys) throws(ProtectionError) -> UInt64?
 
   /// Makes a ring without keys.
@@ -41,14 +42,17 @@ final class KeyRing: ClassKeys, StoreKeys {
   ///   - revision: Its revision.
   ///   - storageKeys: The keys that are there always.
   ///   - bootIdentifier: The machine's current start.
+  ///   - random: Where the salts of names come from.
   ///   - revisionOnDisk: Looks for a newer revision of a keybag than was opened.
   init(
     keybag: KeybagIdentifier, revision: UInt64, storageKeys: StorageKeys, bootIdentifier: [UInt8],
+    random: any RandomSource = SystemRandom(),
     revisionOnDisk: @escaping @Sendable (KeybagIdentifier, StorageKeys) throws(ProtectionError) -> UInt64? = {
       _, _ in nil
     }
   ) {
     self.revisionOnDisk = revisionOnDisk
+    self.random = random
     state = Mutex(State(keybag: keybag, revision: revision, storageKeys: storageKeys))
     self.bootIdentifier = bootIdentifier
     slots = ProtectionClass.allCases.map { ClassSlot($0) }
@@ -184,5 +188,13 @@ final class KeyRing: ClassKeys, StoreKeys {
     _ purpose: StoreKeyPurpose, over message: [UInt8]
   ) throws(ProtectionError) -> [UInt8] {
     try storageKeys.authenticationCode(purpose, over: message)
+  }
+
+  func sealSlotName(_ name: [UInt8], of identity: [UInt8]) throws(ProtectionError) -> [UInt8] {
+    try storageKeys.sealSlotName(name, of: identity, random: random)
+  }
+
+  func openSlotName(_ sealed: [UInt8], of identity: [UInt8]) throws(ProtectionError) -> [UInt8] {
+    try storageKeys.openSlotName(sealed, of: identity)
   }
 }

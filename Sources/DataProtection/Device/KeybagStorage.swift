@@ -4,7 +4,7 @@ import Sealing
 /// The keybag and its effaceable file on disk: made, found, changed and destroyed so that a crash at any point leaves
 /// one keybag that opens.
 ///
-/// Both have their revision in their name. Of the effaceable files that were not overwritten the one with the highest
+/// Both have their revision in their name. Of the authentic effaceable files that were not overwritten the one with the highest
 /// revision counts: its appearing is what commits a change. Revisions only rise, over an erase as well, and no
 /// effaceable file loses its name before a later one is durable: a name that a failed sync brings back is never the
 /// highest. Every call needs the directory's lock.
@@ -32,21 +32,43 @@ struct KeybagStorage: Sendable {
       throw Self.keysMissing
     }
     let code = try deviceKey.derive(.effaceable)
+    var problem: ProtectionError?
+    var passedOver: Set<UInt64> = []
     for revision in effaceables.sorted(by: >) {
-      // A change that failed has overwritten what it had written.
-      guard let found = try readEffaceable(revision, code: code) else { continue }
-      secrets.add(found.key)
-      guard keybags.contains(revision), let bytes = try directory.read(Self.keybagPrefix + Self.text(revision)) else {
-        throw Self.keysMissing
+      do throws(ProtectionError) {
+        // A change that failed has overwritten what it had written.
+        guard let found = try readEffaceable(revision, code: code) else { continue }
+        secrets.add(found.key)
+        guard keybags.contains(revision), let bytes = try directory.read(Self.keybagPrefix + Self.text(revision)) else {
+          throw Self.keysMissing
+        }
+        guard found.effaceable.revision == revision else { throw Effaceable.damaged }
+        let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
+        secrets.add(keybag.binding.joined)
+        finish(keeping: revision, and: passedOver)
+        return keybag
+      } catch {
+        // Anybody can put a name there; what is not authentic hides none that is.
+        guard try !isAuthentic(revision, code: code), error.code != .io, error.code != .unsupportedVersion else {
+          throw error
+        }
+        problem = problem ?? error
+        passedOver.insert(revision)
       }
-      guard found.effaceable.revision == revision else { throw Effaceable.damaged }
-      let keybag = try Self.open(bytes, found, deviceKey, allowsTestProfile: allowsTestProfile)
-      secrets.add(keybag.binding.joined)
-      finish(keeping: revision)
-      return keybag
     }
     // An erase was cut short after its first step: the keys are gone for good, and it has to be asked for again.
-    throw Self.keysMissing
+    throw problem ?? Self.keysMissing
+  }
+
+  /// Whether an effaceable file is whole and this device's, in the place that its revision says.
+  private func isAuthentic(_ revision: UInt64, code: borrowing SecretKey) throws(ProtectionError) -> Bool {
+    do throws(ProtectionError) {
+      guard let found = try readEffaceable(revision, code: code) else { return false }
+      return found.isAuthentic && found.effaceable.revision == revision
+    } catch {
+      guard error.code == .corrupt || error.code == .keysMissing else { throw error }
+      return false
+    }
   }
 
   /// The keybag that counts, found without the lock; `nil` when that takes a closer look under the lock.
@@ -101,6 +123,15 @@ struct KeybagStorage: Sendable {
     let used = Self.revisions(names, Self.effaceablePrefix) + Self.revisions(names, Self.keybagPrefix)
     // A name so high was put there to use the revisions up; it goes with the old ones.
     return (used.filter { $0 < Self.revisionCeiling }.max() ?? 0) + 1
+  }
+
+  /// The lowest revision above that of a keybag whose name nobody has put there.
+  func unusedRevision(after revision: UInt64) throws(ProtectionError) -> UInt64 {
+    let names = try directory.names()
+    let used = Set(Self.revisions(names, Self.effaceablePrefix) + Self.revisions(names, Self.keybagPrefix))
+    var next = revision + 1
+    while used.contains(next) { next += 1 }
+    return next
   }
 
   /// Makes a keybag from nothing, or the next revision of one, and commits it.
@@ -187,10 +218,16 @@ struct KeybagStorage: Sendable {
   ///
   /// The next opening repeats a step that fails now; until then the highest revision counts. One file that can't be
   /// destroyed spares no other.
-  private func finish(keeping revision: UInt64) {
+  ///
+  /// - Parameters:
+  ///   - revision: The keybag that counts.
+  ///   - passedOver: Later ones that are not authentic. They may be damaged keys of which somebody has a good copy: they
+  ///     go with the next change.
+  private func finish(keeping revision: UInt64, and passedOver: Set<UInt64> = []) {
     guard let names = try? directory.names() else { return }
-    let effaceables = Self.revisions(names, Self.effaceablePrefix).filter { $0 != revision }
-    let keybags = Self.revisions(names, Self.keybagPrefix).filter { $0 != revision }
+    let isOld = { (other: UInt64) in other != revision && !passedOver.contains(other) }
+    let effaceables = Self.revisions(names, Self.effaceablePrefix).filter(isOld)
+    let keybags = Self.revisions(names, Self.keybagPrefix).filter(isOld)
     guard !effaceables.isEmpty || !keybags.isEmpty else { return }
     // The name that counts must be durable before the files that it replaces are destroyed.
     guard (try? directory.synchronize()) != nil else { return }

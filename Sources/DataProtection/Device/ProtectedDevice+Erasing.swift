@@ -15,7 +15,7 @@ extension ProtectedDevice {
     await gate.enter()
     defer { gate.leave() }
     if try !directory.isCurrent() { try reopenDirectory() }
-    try directory.clearLock()
+    try directory.clearLocks()
     try directory.withLock { () throws(ProtectionError) in try eraseUnderLock() }
     announcer.deliver()
   }
@@ -42,7 +42,7 @@ extension ProtectedDevice {
       try location.path(variables: environment.variables), environment.fileSystem, options: options,
       isInHome: location.isInHome)
     guard directory.owned != nil else { return }
-    try directory.clearLock()
+    try directory.clearLocks()
     try directory.withLock { () throws(ProtectionError) in
       let storage = KeybagStorage(directory, environment)
       try storage.destroyKeys()

@@ -75,8 +75,9 @@ extension ProtectedDevice {
     _ deviceKey: borrowing DeviceKey, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> UnlockedKeybag {
     defer { wrongPasscodes.removeAll() }
-    let committed = try KeybagStorage(directory, environment, secrets).commit(
-      keys, identifier: keybag.keybag.identifier, revision: keybag.keybag.revision + 1,
+    let storage = KeybagStorage(directory, environment, secrets)
+    let committed = try storage.commit(
+      keys, identifier: keybag.keybag.identifier, revision: try storage.unusedRevision(after: keybag.keybag.revision),
       isForTests: environment.scrypt.isForTests, stretched: stretched, deviceKey: deviceKey)
     return UnlockedKeybag(keybag: committed, keys: keys, stretched: stretched)
   }

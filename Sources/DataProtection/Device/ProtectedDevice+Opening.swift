@@ -85,7 +85,7 @@ extension ProtectedDevice {
     let storageKeys = try StorageKeys(deviceKey)
     let ring = KeyRing(
       keybag: keybag.keybag.identifier, revision: keybag.keybag.revision, storageKeys: storageKeys,
-      bootIdentifier: environment.bootClock.bootIdentifier
+      bootIdentifier: environment.bootClock.bootIdentifier, random: environment.random
     ) { keybag, keys throws(ProtectionError) in
       try storage.newestRevision(of: keybag, code: keys.effaceable)
     }

@@ -4,12 +4,12 @@ extension ProtectedDevice {
   /// - Parameters:
   ///   - slot: Whose archive it is.
   ///   - protection: The class that new generations get, and existing ones must have.
-  /// - Returns: The store of that slot, which nobody else can have open for writing at the same time.
+  /// - Returns: The store of that slot, which nobody else can have open for writing at the same time. It keeps the device.
   /// - Throws: `unsafeLocation` or `io` when the store's directory can't be opened.
   package func archives(
     for slot: ArchiveSlot, protection: ProtectionClass = .complete
   ) throws(ProtectionError) -> ArchiveStore {
-    try stores.archives().archives(for: slot, protection: protection)
+    try stores.archives().archives(for: slot, protection: protection, of: self)
   }
 
   /// A directory of protected files; it is made when it isn't there.

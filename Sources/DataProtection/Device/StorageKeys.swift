@@ -6,6 +6,7 @@ final class StorageKeys: Sendable {
   private let name: SecretKey
   private let ledger: SecretKey
   private let marker: SecretKey
+  private let slotName: SecretKey
   let effaceable: SecretKey
 
   /// Derives the keys.
@@ -13,6 +14,7 @@ final class StorageKeys: Sendable {
     name = try deviceKey.derive(.name)
     ledger = try deviceKey.derive(.ledger)
     marker = try deviceKey.derive(.marker)
+    slotName = try deviceKey.derive(.slotName)
     effaceable = try deviceKey.derive(.effaceable)
   }
 
@@ -25,6 +27,20 @@ final class StorageKeys: Sendable {
       case .ledger: try HMACSHA256.authenticationCode(for: message.span, key: ledger)
       case .marker: try HMACSHA256.authenticationCode(for: message.span, key: marker)
       }
+    }
+  }
+
+  func sealSlotName(
+    _ name: [UInt8], of identity: [UInt8], random: any RandomSource
+  ) throws(ProtectionError) -> [UInt8] {
+    try sealing("seal a name") { () throws(SealingError) in
+      try ChunkedEncryption.seal(name.span, key: slotName, context: identity.span, random: random).bytes
+    }
+  }
+
+  func openSlotName(_ sealed: [UInt8], of identity: [UInt8]) throws(ProtectionError) -> [UInt8] {
+    try sealing("open a name") { () throws(SealingError) in
+      try ChunkedEncryption.open(sealed.span, key: slotName, context: identity.span)
     }
   }
 }

@@ -42,6 +42,17 @@ func makeFile(
   }
 }
 
+/// Makes an empty file if there is none; anything else in its place makes room for it.
+func touchFile(_ name: String, in directory: Descriptor, _ fileSystem: any FileSystem) throws(FileSystemError) {
+  let options: OpenOptions = [.write, .create]
+  do throws(FileSystemError) {
+    fileSystem.close(try fileSystem.openFile(name, in: directory, options))
+  } catch  where error.code.isNoFile {
+    try clearName(name, in: directory, fileSystem)
+    fileSystem.close(try fileSystem.openFile(name, in: directory, options))
+  }
+}
+
 /// Reads a small file and parses it; nil when there is none, `.corrupt` when it is longer than it can be.
 ///
 /// One read nearly always gives the whole file. Only when its bytes don't parse, the rest is looked for: the parser checks a

@@ -43,17 +43,25 @@ enum TrustedDirectory {
     _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem,
     whenNew: () throws(FileSystemError) -> Void = {}
   ) throws(ProtectionError) -> Descriptor {
-    try attempt("open a lock file") { () throws(FileSystemError) in
-      do throws(FileSystemError) {
-        return try fileSystem.openFile(name, in: directory, .write)
-      } catch  where error.code == .noSuchFile {
-        try whenNew()
-        return try fileSystem.openFile(name, in: directory, [.write, .create])
+    do throws(ProtectionError) {
+      return try attempt("open the lock file \"\(name)\"") { () throws(FileSystemError) in
+        do throws(FileSystemError) {
+          return try fileSystem.openFile(name, in: directory, .write)
+        } catch  where error.code == .noSuchFile {
+          try whenNew()
+          return try fileSystem.openFile(name, in: directory, [.write, .create])
+        }
       }
+    } catch  where (error.cause as? FileSystemError)?.code.isNoFile == true {
+      throw ProtectionError(
+        .io, "Something that is no file stands in place of the lock \"\(name)\"; remove it, and try again.",
+        errno: error.errno, cause: error.cause)
     }
   }
 
   /// Opens the permanent lock file of one of the store's directories; anything else in its place makes room for one.
+  ///
+  /// The directory is locked for that: it must not be one that anybody keeps locked, as a device's is.
   static func openStoreLock(
     _ name: String, in directory: Descriptor, _ fileSystem: any FileSystem, patience: Duration
   ) throws(ProtectionError) -> Descriptor {

@@ -28,6 +28,25 @@ package struct ArchiveSlot: Hashable, Sendable {
     return bytes
   }
 
+  /// Reads three strings, each with its length in front, and zeroes behind them; nil for anything else.
+  init?(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    var parts: [String] = []
+    for _ in 0..<3 {
+      guard rest.count >= 4 else { return nil }
+      var reader = FieldReader(rest)
+      let count = Int(reader.integer(UInt32.self))
+      guard rest.count - 4 >= count, let part = String(validating: rest.dropFirst(4).prefix(count), as: UTF8.self)
+      else {
+        return nil
+      }
+      parts.append(part)
+      rest = rest.dropFirst(4 + count)
+    }
+    guard rest.allSatisfy({ $0 == 0 }) else { return nil }
+    self.init(application: parts[0], scene: parts[1], slot: parts[2])
+  }
+
   /// Whether two name one slot.
   package static func == (left: ArchiveSlot, right: ArchiveSlot) -> Bool { left.bytes == right.bytes }
 

@@ -59,7 +59,13 @@ extension ArchiveStore {
     // Of an earlier deletion of the same slot that was cut short.
     store.removeDeleted(deleted)
     try attempt("delete an archive") { () throws(FileSystemError) in
-      try store.fileSystem.rename(name.text, to: deleted, in: store.directory, replacing: false)
+      do throws(FileSystemError) {
+        try store.fileSystem.rename(name.text, to: deleted, in: store.directory, replacing: false)
+      } catch  where error.code == .fileExists || error.code == .notEmpty {
+        // What stands there is no rest of a deletion, or one that can't be removed.
+        try clearName(deleted, in: store.directory, store.fileSystem)
+        try store.fileSystem.rename(name.text, to: deleted, in: store.directory, replacing: false)
+      }
     }
     try store.fileSystem.synchronize(
       store.directory, orSay: "The archive was deleted, but a power cut may bring it back; delete it again.")

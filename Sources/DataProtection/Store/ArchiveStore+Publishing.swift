@@ -235,6 +235,7 @@ extension ArchiveStore {
   func commit(_ ledger: Ledger, _ state: inout ArchiveStoreState) throws(ProtectionError) -> Int {
     var ledger = ledger
     ledger.keybagRevision = max(ledger.keybagRevision, store.keys.keybagRevision)
+    if isListed, ledger.sealedName.isEmpty, let slot { ledger.sealedName = try store.sealedName(of: slot, identity) }
     let bytes = try ledger.encoded(keys: store.keys)
     try replaceFile(
       SlotFile.ledger.text, by: SlotFile.newLedger.text, in: state.slot.descriptor, with: bytes, store.fileSystem)
@@ -269,7 +270,7 @@ extension ArchiveStore {
   func synchronizeAnew(_ directory: Descriptor) throws(ProtectionError) {
     let name = "\(self.name.text).new"
     try attempt("make a name durable") { () throws(FileSystemError) in
-      store.fileSystem.close(try store.fileSystem.openFile(name, in: directory, [.write, .create]))
+      try touchFile(name, in: directory, store.fileSystem)
       try? store.fileSystem.unlink(name, in: directory)
       try store.fileSystem.synchronize(directory)
     }

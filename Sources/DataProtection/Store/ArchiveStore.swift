@@ -12,8 +12,10 @@ package final class ArchiveStore: Sendable {
   var identity: [UInt8] { hash.withLock { $0 } }
   private let hash: Mutex<[UInt8]>
   /// The slot; nil for one that is known by its hash alone.
-  private let slot: ArchiveSlot?
+  let slot: ArchiveSlot?
   let isListed: Bool
+  /// What makes the directories again where somebody has removed them: who saves needs nothing but the store.
+  private let device: (any AnyObject & Sendable)?
   let turn = Turn()
   /// Nil as long as this store has not taken the slot.
   let state = Mutex<ArchiveStoreState?>(nil)
@@ -26,9 +28,11 @@ package final class ArchiveStore: Sendable {
   let ownPending = Mutex<(generation: UInt64, epoch: [UInt8])?>(nil)
 
   init(
-    _ store: StoreDirectory, slot: ArchiveSlot? = nil, identity: [UInt8], protection: ProtectionClass, isListed: Bool
+    _ store: StoreDirectory, slot: ArchiveSlot? = nil, identity: [UInt8], protection: ProtectionClass, isListed: Bool,
+    of device: (any AnyObject & Sendable)? = nil
   ) {
     self.store = store
+    self.device = device
     self.slot = slot
     hash = Mutex(identity)
     self.isListed = isListed

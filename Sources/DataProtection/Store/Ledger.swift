@@ -48,6 +48,8 @@ package struct Ledger: Hashable, Sendable {
   package var pending: [Record] = []
   /// Refused or damaged, oldest first.
   package var setAside: [Record] = []
+  /// What the slot is called, sealed under a key of the device's; empty for one that has no name of its own, or a long one.
+  package var sealedName: [UInt8] = []
 
   /// So many runs may save while the device is locked, until it is unlocked.
   package static let pendingLimit = 64
@@ -57,6 +59,8 @@ package struct Ledger: Hashable, Sendable {
   static let damagedLimit: UInt64 = 1 << 48
   /// No slot ever gets so far; one that says so takes no more saves.
   static let counterLimit: UInt64 = 1 << 63
+  /// A longer sealed name is not written.
+  static let sealedNameLimit = 2048
   /// So many bytes are set aside; the newest is, whatever its size.
   package static let setAsideByteLimit: UInt64 = 64 << 20
 
@@ -95,6 +99,7 @@ extension Ledger {
       body.append(record.flags.rawValue)
       body.appendInteger(record.byteCount)
     }
+    body += sealedName
     return try SealedRecord.encode(magic: Self.magic, body: body, purpose: .ledger, keys: keys)
   }
 
@@ -111,14 +116,15 @@ extension Ledger {
     keybagRevision = reader.integer()
     counter = reader.integer()
     let counts = reader.take(4).map(Int.init)
+    let nameByteCount = body.count - Self.fixedByteCount - counts.reduce(0, +) * Self.recordByteCount
     guard counter <= Self.counterLimit, counts[0] < 2, counts[1] < 2, counts[2] <= Self.pendingLimit,
-      counts[3] <= Self.setAsideLimit,
-      body.count == Self.fixedByteCount + counts.reduce(0, +) * Self.recordByteCount
+      counts[3] <= Self.setAsideLimit, 0...Self.sealedNameLimit ~= nameByteCount
     else { throw corrupt }
     if counts[0] > 0 { current = try Self.record(&reader) }
     if counts[1] > 0 { predecessor = try Self.record(&reader) }
     for _ in 0..<counts[2] { pending.append(try Self.record(&reader)) }
     for _ in 0..<counts[3] { setAside.append(try Self.record(&reader)) }
+    sealedName = Array(reader.take(nameByteCount))
     guard records.allSatisfy({ $0.generation > 0 && $0.generation <= counter }) else { throw corrupt }
   }
 

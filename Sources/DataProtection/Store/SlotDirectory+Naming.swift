@@ -8,14 +8,16 @@ extension SlotDirectory {
   /// - Parameter isDurable: Whether to wait for the disk. The first generation of a slot waits for it anyway.
   func markUnnamed(isDurable: Bool) throws(ProtectionError) {
     try attempt("mark a file that is made or deleted") { () throws(FileSystemError) in
-      fileSystem.close(try fileSystem.openFile(SlotFile.unnamed.text, in: descriptor, [.write, .create]))
+      try touchFile(SlotFile.unnamed.text, in: descriptor, fileSystem)
       if isDurable { try fileSystem.synchronize(descriptor) }
     }
   }
 
   /// Takes the mark away, once the slot's name is on the list; the next opening of the list repeats what fails.
   func markNamed() {
-    guard (try? isUnnamed()) == true, remove(.unnamed) else { return }
+    guard (try? isUnnamed()) == true,
+      (try? clearName(SlotFile.unnamed.text, in: descriptor, fileSystem)) != nil
+    else { return }
     // A mark that a power cut brings back would have an old list delete the slot.
     try? fileSystem.synchronize(descriptor)
   }

@@ -122,12 +122,15 @@ package final class StoreDirectory: Sendable {
 
   /// The archives of one slot.
   ///
-  /// - Parameter isListed: Whether the list names the slot; false for slots that a list of their own names.
+  /// - Parameters:
+  ///   - isListed: Whether the list names the slot; false for slots that a list of their own names.
+  ///   - device: What the archives keep for as long as somebody has them.
   func archives(
-    for slot: ArchiveSlot, protection: ProtectionClass, isListed: Bool = true
+    for slot: ArchiveSlot, protection: ProtectionClass, isListed: Bool = true,
+    of device: (any AnyObject & Sendable)? = nil
   ) throws(ProtectionError) -> ArchiveStore {
     ArchiveStore(
-      self, slot: slot, identity: try identity(of: slot), protection: protection, isListed: isListed)
+      self, slot: slot, identity: try identity(of: slot), protection: protection, isListed: isListed, of: device)
   }
 
   // MARK: Slots
@@ -201,9 +204,8 @@ package final class StoreDirectory: Sendable {
     // An erase has this lock, so that nothing is made while one is under way.
     let lock = OwnedDescriptor(
       fileSystem,
-      try TrustedDirectory.openStoreLock(
-        Self.parentLockName, in: parent.descriptor, fileSystem, patience: options.patience),
-      isLock: true)
+      // The parent is locked itself, by everybody who has the device open: no lock is taken on it here.
+      try TrustedDirectory.openLock(Self.parentLockName, in: parent.descriptor, fileSystem), isLock: true)
     let isOurs = try attempt("lock the device") { () throws(FileSystemError) in
       try fileSystem.lock(lock.descriptor, .exclusive, patience: options.patience)
     }
@@ -237,9 +239,14 @@ package final class StoreDirectory: Sendable {
     do throws(ProtectionError) {
       var isNew = false
       let descriptor = try attempt("open a slot") { () throws(FileSystemError) in
-        try making
-          ? Self.openOrMake(name.text, in: directory, fileSystem, isNew: &isNew)
-          : fileSystem.openDirectory(name.text, in: directory)
+        guard making else { return try fileSystem.openDirectory(name.text, in: directory) }
+        do throws(FileSystemError) {
+          return try Self.openOrMake(name.text, in: directory, fileSystem, isNew: &isNew)
+        } catch  where error.code == .symbolicLink || error.code == .notDirectory {
+          // This removes no directory: one that another process makes meanwhile stays.
+          try fileSystem.unlink(name.text, in: directory)
+          return try Self.openOrMake(name.text, in: directory, fileSystem, isNew: &isNew)
+        }
       }
       return OwnedDescriptor(fileSystem, descriptor, isLock: making)
     } catch {

@@ -15,7 +15,7 @@ package struct StoreInspection: Sendable {
     package let hasChanged: Bool
   }
 
-  private let store: StoreDirectory
+  let store: StoreDirectory
   /// Every slot that has a directory, or ought to have one.
   package let slots: [SlotName]
   /// The error of the list of slots; nil when it is whole, or when none is needed yet.

@@ -12,6 +12,10 @@ package protocol StoreKeys: Sendable {
   var bootIdentifier: [UInt8] { get }
   /// HMAC-SHA-256 under one of the derived device keys; 32 bytes.
   func authenticationCode(_ purpose: StoreKeyPurpose, over message: [UInt8]) throws(ProtectionError) -> [UInt8]
+  /// Seals what a slot is called, for those who have the device key; it opens for that slot alone.
+  func sealSlotName(_ name: [UInt8], of identity: [UInt8]) throws(ProtectionError) -> [UInt8]
+  /// Opens what a slot is called; throws `.corrupt` for a name of another slot or device.
+  func openSlotName(_ sealed: [UInt8], of identity: [UInt8]) throws(ProtectionError) -> [UInt8]
 }
 
 /// What a derived device key is for.

@@ -9,6 +9,7 @@ package enum KeyLabel: String, CaseIterable, Sendable {
   case keybagPasscode = "keybag-passcode"
   case alwaysAvailable = "always-available"
   case name = "name"
+  case slotName = "slot-name"
   case ledger = "ledger"
   case marker = "marker"
   case fileKey = "file-key"

@@ -17,8 +17,8 @@
   ) {
     guard seen.insert(ObjectIdentifier(controller)).inserted else { return }
     found.append(controller)
-    for view in controller.restorationViews where seen.insert(ObjectIdentifier(view)).inserted { found.append(view) }
-    for child in controller.restorationChildren { collect(child, &seen, &found) }
+    for view in controller.listedViews where seen.insert(ObjectIdentifier(view)).inserted { found.append(view) }
+    for child in controller.listedChildren { collect(child, &seen, &found) }
   }
 
   /// Whether a controller is preserved, and everything that is seen in it, as far as the containers say.
@@ -33,7 +33,7 @@
     guard seen.insert(ObjectIdentifier(parent)).inserted else { return true }
     let preserved = preservedChildren(of: parent)
     // A controller that is no container does not say which of its children are seen: those that are left out may not be.
-    let visible = (parent as? any RestorationContainer)?.visibleControllers ?? preserved
+    let visible = (parent as? any SelectiveContainer)?.visibleControllers ?? preserved
     for child in visible {
       guard preserved.contains(where: { $0 === child }), showsOnlyPreserved(below: child, &seen) else { return false }
     }
@@ -43,8 +43,8 @@
   /// The children that are preserved with their parent: those with an identifier, the first of their names.
   private func preservedChildren(of parent: any RestorableController) -> [any RestorableController] {
     var taken: Set<RestorationIdentifier> = []
-    return parent.restorationChildren.filter { child in
-      guard let identifier = child.restorationIdentifier, !identifier.rawValue.isEmpty else { return false }
+    return parent.listedChildren.filter { child in
+      guard let identifier = child.restoration.identifier, !identifier.rawValue.isEmpty else { return false }
       return taken.insert(identifier).inserted
     }
   }
@@ -55,7 +55,7 @@
   }
 
   private func preserves(_ controller: any RestorableController, below parent: any RestorableController) -> Bool {
-    guard let identifier = parent.restorationIdentifier, !identifier.rawValue.isEmpty else { return false }
+    guard let identifier = parent.restoration.identifier, !identifier.rawValue.isEmpty else { return false }
     if parent === controller { return true }
     return preservedChildren(of: parent).contains { preserves(controller, below: $0) }
   }

@@ -40,6 +40,8 @@ internal import RestorationArchive
   struct Tag {
     /// The tag; nil for none.
     let tag: RestorationClass?
+    /// The version of what they preserve.
+    let version: StateVersion
     /// The number of their kind in the batch.
     let kind: Int
     /// The class that the tag is registered for, and that of the instances, when they are not the same.

@@ -133,7 +133,8 @@ extension LiveNode {
   func read(_ object: any RestorableObject, context: @autoclosure () -> RestorationContext) -> CapturedState {
     let plan = subject.plan
     let row: Int? = if let column = subject.column { plan.state?.capture(object, in: column) } else { nil }
-    var captured = CapturedState(shape: plan.shape.read(object), version: plan.version, row: row)
+    let shape = plan.shape.read(object)
+    var captured = CapturedState(shape: shape, version: plan.version(named: shape.version), row: row)
     if !properties.isEmpty { captured.entries = properties.map { $0.capture() } }
     guard let coding = plan.coding else { return captured }
     let coder = RestorationEncoder(

@@ -121,12 +121,12 @@ extension CapturedState {
     hasher.combine(shape.priority)
     for child in shape.children {
       hasher.combine(ObjectIdentifier(child))
-      hasher.combine(child.restorationIdentifier)
+      hasher.combine(child.restoration.identifier)
     }
     hasher.combine(shape.children.count)
     for view in shape.views {
       hasher.combine(ObjectIdentifier(view))
-      hasher.combine(view.restorationIdentifier)
+      hasher.combine(view.restoration.identifier)
     }
     hasher.combine(shape.roles)
     for reference in references {

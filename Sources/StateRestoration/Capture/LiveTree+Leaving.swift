@@ -27,7 +27,7 @@ extension LiveTree {
   private func findListedTwice(_ parent: LiveNode) {
     let gone = parent.children.filter { !$0.isRemoved && $0.parent !== parent }
     guard !gone.isEmpty, let controller = parent.controller else { return }
-    let listed = Set(controller.restorationChildren.map(ObjectIdentifier.init))
+    let listed = Set(controller.listedChildren.map(ObjectIdentifier.init))
     for node in gone where listed.contains(node.objectIdentity) {
       walk.batch.findings.append(.listedTwice(path: node.path, other: parent.path))
     }

@@ -212,7 +212,7 @@ extension LiveTree {
     var stack: [any RestorableController] = [start]
     while let next = stack.popLast() {
       if next === sought { return true }
-      if seen.insert(ObjectIdentifier(next)).inserted { stack += next.restorationChildren }
+      if seen.insert(ObjectIdentifier(next)).inserted { stack += next.listedChildren }
     }
     return false
   }

@@ -24,7 +24,7 @@ extension LiveTree {
 
   /// The class, and the model that the object shows if it says so.
   private func fullName(_ object: any RestorableObject) -> String {
-    guard let model = (object as? any RestorableController)?.restorationModelIdentifier else { return name(object) }
+    guard let model = (object as? any RestorableController)?.restoration.model else { return name(object) }
     return "\(name(object)) of “\(model)”"
   }
 }

@@ -129,7 +129,7 @@ extension LiveTree {
       parent.isDirty = true
       pending.append(parent)
     } else {
-      let controllers: Siblings = roots.compactMap { root in root.controller.map { ($0, $0.restorationIdentifier) } }
+      let controllers: Siblings = roots.compactMap { root in root.controller.map { ($0, $0.restoration.identifier) } }
       roots = link(controllers, as: .controller, to: nil, former: roots)
     }
     return true
@@ -140,10 +140,10 @@ extension LiveTree {
     let former = node.children
     if captured.views.isEmpty, areUnchanged(former, captured.children, below: node) { return }
     var live = link(
-      captured.children.map { ($0, $0.restorationIdentifier) }, as: .controller, to: node, former: former)
+      captured.children.map { ($0, $0.restoration.identifier) }, as: .controller, to: node, former: former)
     if !captured.views.isEmpty {
       live += link(
-        captured.views.map { ($0, $0.restorationIdentifier) }, as: .view, to: node, former: former, taken: live)
+        captured.views.map { ($0, $0.restoration.identifier) }, as: .view, to: node, former: former, taken: live)
     }
     // A child that is excluded or in the shadow of another is not observed, so its parent has to be asked again.
     if live.count != captured.children.count + captured.views.count || live.contains(where: \.isDuplicate) {
@@ -171,7 +171,7 @@ extension LiveTree {
       // Asked in this capture, it was alive and called by its identifier.
       if node.lastRead == walk.number, node.hasItsName { continue }
       // The parent's reference keeps a controller alive, so the same address is the same object while ours is.
-      guard node.object != nil, children[index].restorationIdentifier == node.identifier else { return false }
+      guard node.object != nil, children[index].restoration.identifier == node.identifier else { return false }
     }
     return true
   }
@@ -189,6 +189,10 @@ extension LiveTree {
   func record(_ captured: CapturedState, of node: LiveNode, _ object: any RestorableObject) {
     let facts =
       node.subject.facts(for: captured.shape.classTag) ?? describe(captured, node.subject, object, at: node.path)
+    precondition(
+      facts.version == captured.version,
+      "\(node.path): a \(subjectName(node)) names version \(captured.version), and another one version \(facts.version); "
+        + "they are of one class.")
     node.isSpecial =
       captured.shape.model != nil || captured.shape.priority != .normal || !captured.shape.children.isEmpty
       || !captured.shape.views.isEmpty || captured.shape.classTag != node.subject.fastPath?.classTag
@@ -215,6 +219,8 @@ extension LiveTree {
     }
     walk.batch.records.append(record)
   }
+
+  private func subjectName(_ node: LiveNode) -> String { "\(node.subject.plan.type)" }
 
   /// Whether an object shows another model than before, or is of another class, so that its row is not its own any more.
   ///
@@ -253,7 +259,7 @@ extension LiveTree {
       version: captured.version, classTag: tag ?? subject.plan.typeName, isNamedByType: tag == nil,
       column: subject.column)
     kind.acceptedClasses = subject.acceptedClasses(tag, registry.revision) { registry.acceptedClasses(object, tag) }
-    kind.isAskedFor = subject.plan.extent.map { $0 <= extent } ?? true
+    kind.isAskedFor = registry.extent(of: subject.plan.type).map { $0 <= extent } ?? true
     var mistaken: (registered: String, found: String)?
     if let tag {
       switch registry.flaw(of: tag, on: object) {
@@ -262,7 +268,8 @@ extension LiveTree {
       case nil: break
       }
     }
-    let facts = LiveClass.Tag(tag: tag, kind: walk.batch.kinds.count, mistaken: mistaken)
+    let facts = LiveClass.Tag(
+      tag: tag, version: captured.version, kind: walk.batch.kinds.count, mistaken: mistaken)
     walk.batch.kinds.append(kind)
     subject.add(facts)
     return facts

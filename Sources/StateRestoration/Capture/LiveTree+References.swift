@@ -104,8 +104,8 @@ extension LiveTree {
     for object in objects {
       if let node = node(of: object), !node.isRemoved {
         if node.isByHand, node.parent === owner.node { keep(node, by: &owner) }
-      } else if let controller = object as? any RestorableController, controller.restorationClass != nil,
-        let identifier = controller.restorationIdentifier, !identifier.isEmpty, !owner.identifiers.contains(identifier)
+      } else if let controller = object as? any RestorableController, controller.restoration.class != nil,
+        let identifier = controller.restoration.identifier, !identifier.isEmpty, !owner.identifiers.contains(identifier)
       {
         let node = track(controller, identifier, .controller, byHand: true)
         owner.add(node)
@@ -117,7 +117,7 @@ extension LiveTree {
   /// Goes on preserving an object by hand, under the identifier that it has now.
   private func keep(_ node: LiveNode, by owner: inout Owner) {
     owner.add(node)
-    if !node.hasItsName, let identifier = node.controller?.restorationIdentifier, !identifier.isEmpty,
+    if !node.hasItsName, let identifier = node.controller?.restoration.identifier, !identifier.isEmpty,
       !owner.identifiers.contains(identifier)
     {
       _ = owner.identifiers.insert(identifier)

@@ -152,7 +152,9 @@ internal import RestorationArchive
   private static var passesAtMost: Int { 4 }
 
   /// The findings of all captures that a save says once.
-  func takeOneTimeFindings() -> [PreservationFinding] { oneTimeFindings.take { classes[$0] != nil } }
+  func takeOneTimeFindings() -> [PreservationFinding] {
+    oneTimeFindings.take(isPreserved: { classes[$0] != nil }, path: { node(of: $0)?.currentPath })
+  }
 
   /// Notes that objects which only references name have died with the turn that restored them: nobody has kept them, and their
   /// state is carried over.
@@ -275,7 +277,7 @@ internal import RestorationArchive
     if roots.count == controllers.count, zip(roots, controllers).allSatisfy({ $0.object === $1 && !$0.isDirty }) {
       return
     }
-    roots = link(controllers.map { ($0, $0.restorationIdentifier) }, as: .controller, to: nil, former: roots)
+    roots = link(controllers.map { ($0, $0.restoration.identifier) }, as: .controller, to: nil, former: roots)
   }
 
   /// Meets the shared objects that are not in the hierarchy.
@@ -321,6 +323,7 @@ internal import RestorationArchive
     if let known = classes[type] { return known }
     let subject = LiveClass(object, ClassPlan.plan(for: Swift.type(of: object)))
     classes[type] = subject
+    if subject.plan.isOfProgram { oneTimeFindings.noteFirst(object) }
     return subject
   }
 

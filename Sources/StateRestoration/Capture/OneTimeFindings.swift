@@ -4,17 +4,28 @@
 /// the class has something to preserve, and no instance of it has been preserved: one that is left out among others of
 /// its class is meant to be. An object that says so is none.
 @MainActor struct OneTimeFindings {
+  /// The first object of a class.
+  private struct First {
+    weak let object: (any RestorableObject)?
+  }
+
   private var unnamed: [(type: ObjectIdentifier, finding: PreservationFinding)] = []
   private var lost: [PreservationFinding] = []
+  private var first: [First] = []
   /// The classes, and the objects with a finding, that were met.
   private var met: Set<ObjectIdentifier> = []
 
   /// Notes an object whose identifier is nil.
   mutating func noteUnnamed(_ object: any RestorableObject, below parent: RestorationPath) {
     let type = type(of: object)
-    guard !object.isExcludedOnPurpose, met.insert(ObjectIdentifier(type)).inserted, hasState(object) else { return }
+    guard !ClassPlan.plan(for: type).shape.identity(of: object).isExcluded, met.insert(ObjectIdentifier(type)).inserted,
+      hasState(object)
+    else { return }
     unnamed.append((ObjectIdentifier(type), .missingIdentifier(parent: parent, owner: "\(type)")))
   }
+
+  /// Notes the first object of a class, which may hold others that nobody preserves.
+  mutating func noteFirst(_ object: any RestorableObject) { first.append(First(object: object)) }
 
   /// Notes a list whose association has gone.
   mutating func noteLostAssociation(of list: ListController, at path: RestorationPath) {
@@ -28,15 +39,27 @@
 
   /// The findings that no save has said.
   ///
-  /// - Parameter isPreserved: Whether an instance of a class has been preserved.
-  mutating func take(isPreserved: (ObjectIdentifier) -> Bool) -> [PreservationFinding] {
-    defer { (unnamed, lost) = ([], []) }
-    return unnamed.filter { !isPreserved($0.type) }.map(\.finding) + lost
+  /// - Parameters:
+  ///   - isPreserved: Whether an instance of a class has been preserved.
+  ///   - path: Where an object is; nil for one that nobody preserves.
+  mutating func take(
+    isPreserved: (ObjectIdentifier) -> Bool, path: (any RestorableObject) -> RestorationPath?
+  ) -> [PreservationFinding] {
+    defer { (unnamed, lost, first) = ([], [], []) }
+    var findings = unnamed.filter { !isPreserved($0.type) }.map(\.finding) + lost
+    for object in first.compactMap(\.object) {
+      guard let own = path(object) else { continue }
+      for held in HeldObjects(of: object).held where path(held.object) == nil {
+        let (owner, other) = ("\(type(of: object))", "\(type(of: held.object))")
+        findings.append(.notListed(path: own, owner: owner, property: held.property, object: other))
+      }
+    }
+    return findings
   }
 
   private func hasState(_ object: any RestorableObject) -> Bool {
     object is any StatefulObject || object is any CodingObject
-      || (object as? any RestorableController)?.restorationClass != nil
+      || (object as? any RestorableController)?.restoration.class != nil
       || !ClassPlan.plan(for: type(of: object)).markedProperties(of: object).isEmpty
   }
 }

@@ -63,8 +63,9 @@ extension RestorationCoordinator {
     var isWhole = true
     let isSettled = try settleConflict(of: object, unless: { !isWhole }) { coders in
       var states: [Object.RestorableState] = []
+      let version = ClassPlan.plan(for: type(of: object)).version(of: object)
       for coder in coders {
-        if let state = try? ValueFacet<Object>().decoded(coder, Object.stateVersion, for: object) {
+        if let state = try? ValueFacet<Object>().decoded(coder, version, for: object) {
           states.append(state)
         } else {
           isWhole = false

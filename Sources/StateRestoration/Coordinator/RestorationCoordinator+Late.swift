@@ -25,7 +25,7 @@ extension RestorationCoordinator {
   ///   is in use or was, when the restoration has deleted it, while objects are given their state, and while everything is being
   ///   discarded.
   @discardableResult
-  public func restore(_ object: any RestorableObject, at path: RestorationPath) -> NodeReport? {
+  public func restore(_ object: any RestorableObject, at path: RestorationPath) -> RestorationReport.Node? {
     adopt(LateObject(object: object, path: path))
   }
 
@@ -147,19 +147,19 @@ extension RestorationCoordinator {
   /// Objects may have moved since, with what they were given: what the nearest one above was given counts.
   func storedPlace(at path: RestorationPath) -> Int? {
     guard let turn = restored else { return nil }
-    guard path.components.count > 1, let root, path.components.first == root.restorationIdentifier else {
+    guard path.components.count > 1, let root, path.components.first == root.restoration.identifier else {
       return turn.index(at: path)
     }
     // Mostly nothing has moved.
     if let index = turn.index(at: path), let above = turn.plan.nodes[index].parent,
-      let parent = turn.progress[above].controller, parent.restorationIdentifier == turn.plan.paths[above].last,
+      let parent = turn.progress[above].controller, parent.restoration.identifier == turn.plan.paths[above].last,
       let name = path.last, (tree.node(of: parent)?.path ?? turn.plan.paths[above]) == path.parent
     {
       return storedPlace(of: [name], below: parent)
     }
     var (next, names) = (root, path.components.dropFirst())
     while names.count > 1,
-      let child = next.restorationChildren.first(where: { $0.restorationIdentifier == names.first })
+      let child = next.listedChildren.first(where: { $0.restoration.identifier == names.first })
     {
       (next, names) = (child, names.dropFirst())
     }

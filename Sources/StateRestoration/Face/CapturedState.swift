@@ -8,6 +8,8 @@ struct CapturedShape {
   var model: ModelIdentifier?
   /// How soon the state is left out when there is too much.
   var priority = PreservationPriority.normal
+  /// The version that the object names.
+  var version: StateVersion = 1
   /// The children, in order; empty for views and shared objects.
   var children: [any RestorableController] = []
   /// The views, in order; empty for views and shared objects.

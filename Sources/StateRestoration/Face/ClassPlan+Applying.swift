@@ -1,12 +1,14 @@
 extension ClassPlan {
   /// Gives an object its state: all values are decoded before the first is assigned, then its coder method runs.
   ///
+  /// - Parameter version: The version that the object knows.
   /// - Returns: The version the state was migrated from, if it was.
   func apply(
-    _ coder: RestorationDecoder, to object: any RestorableObject, properties: [RestoredProperty]
+    _ coder: RestorationDecoder, to object: any RestorableObject, _ version: StateVersion,
+    properties: [RestoredProperty]
   ) throws(RestorationError) -> StateVersion? {
     defer { coder.finish() }
-    try refuseNewer(coder)
+    try refuseNewer(coder, version)
     if properties.isEmpty, coding == nil {
       // One value or none, as nearly always: nothing can fail once it is decoded.
       try state?.give(object, coder: coder, version: version)
@@ -31,7 +33,7 @@ extension ClassPlan {
   }
 
   /// Throws if the state is of a newer version than the class knows.
-  private func refuseNewer(_ coder: RestorationDecoder) throws(RestorationError) {
+  private func refuseNewer(_ coder: RestorationDecoder, _ version: StateVersion) throws(RestorationError) {
     guard let stored = coder.storedVersion, stored > version else { return }
     throw RestorationError(
       .newerVersion, "The state has version \(stored), but \(type) knows versions up to \(version); it is kept.",

@@ -9,6 +9,26 @@
   /// Asks what `read` does, without making a list of answers: most objects are like that, time after time.
   func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ classTag: RestorationClass?) -> Bool
   func read(_ object: any RestorableObject) -> CapturedShape
+  func identity(of object: any RestorableObject) -> RestorationIdentity
+  func children(of object: any RestorableObject) -> [any RestorableController]
+  func views(of object: any RestorableObject) -> [any RestorableView]
+}
+
+/// How to read the children of a parent.
+@MainActor protocol ChildrenFacet {
+  func children(of object: any RestorableObject) -> [any RestorableController]
+}
+
+/// How to read the views of their owner.
+@MainActor protocol ViewsFacet {
+  func views(of object: any RestorableObject) -> [any RestorableView]
+}
+
+/// How to read the roles of a container's children.
+@MainActor protocol RolesFacet {
+  func roles(
+    of children: [any RestorableController], in object: any RestorableObject
+  ) -> [ObjectIdentifier: RestorationRole]
 }
 
 /// How to read and assign an object's one value.
@@ -27,7 +47,10 @@
   ) throws(RestorationError)
   /// Remembers an object's value; the result gives it back.
   func snapshot(of object: any RestorableObject) -> @MainActor () -> Void
-  func flaw(endingIn version: StateVersion) -> String?
+  /// The version of the value's type; nil where the object names it.
+  var version: StateVersion? { get }
+  /// What is wrong with the numbers of the migrations; nil when nothing is.
+  var flaw: String? { get }
 }
 
 /// How to run an object's coder methods.
@@ -44,6 +67,8 @@ private func downcast<T: AnyObject>(_ object: any RestorableObject, to type: T.T
 
 extension ShapeFacet {
   func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ classTag: RestorationClass?) -> Bool { false }
+  func children(of object: any RestorableObject) -> [any RestorableController] { [] }
+  func views(of object: any RestorableObject) -> [any RestorableView] { [] }
 }
 
 extension ExactText {
@@ -60,47 +85,78 @@ extension ExactText {
 
 struct SharedShape: ShapeFacet {
   func read(_ object: any RestorableObject) -> CapturedShape { CapturedShape() }
+  func identity(of object: any RestorableObject) -> RestorationIdentity { RestorationIdentity(nil) }
 }
 
 struct ViewShape<T: RestorableView>: ShapeFacet {
   func read(_ object: any RestorableObject) -> CapturedShape {
-    CapturedShape(identifier: downcast(object, to: T.self).restorationIdentifier)
+    let identity = identity(of: object)
+    precondition(
+      identity.class == nil && identity.model == nil && identity.priority == .normal,
+      "The restoration of a \(T.self) has more than an identifier and a version; a view comes with its controller.")
+    return CapturedShape(identifier: identity.identifier, version: identity.version)
   }
+
+  func identity(of object: any RestorableObject) -> RestorationIdentity { downcast(object, to: T.self).restoration }
 }
 
 struct ControllerShape<T: RestorableController>: ShapeFacet {
+  let parent: (any ChildrenFacet)?
+  let owner: (any ViewsFacet)?
+  var container: (any RolesFacet)?
+
   func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ classTag: RestorationClass?) -> Bool {
-    let controller = downcast(object, to: T.self)
-    guard let current = controller.restorationIdentifier, current.isSame(as: node.identifier) else { return false }
-    switch (controller.restorationClass, classTag) {
+    let identity = downcast(object, to: T.self).restoration
+    guard let current = identity.identifier, current.isSame(as: node.identifier) else { return false }
+    switch (identity.class, classTag) {
     case (nil, nil): break
     case (let current?, let classTag?): guard current.isSame(as: classTag) else { return false }
     default: return false
     }
-    return controller.restorationModelIdentifier == nil && controller.preservationPriority == .normal
-      && controller.restorationChildren.isEmpty && controller.restorationViews.isEmpty
+    return identity.model == nil && identity.priority == .normal && (parent?.children(of: object).isEmpty ?? true)
+      && (owner?.views(of: object).isEmpty ?? true)
   }
 
   func read(_ object: any RestorableObject) -> CapturedShape {
-    let controller = downcast(object, to: T.self)
-    return CapturedShape(
-      identifier: controller.restorationIdentifier, classTag: controller.restorationClass,
-      model: controller.restorationModelIdentifier, priority: controller.preservationPriority,
-      children: controller.restorationChildren, views: controller.restorationViews)
+    let identity = downcast(object, to: T.self).restoration
+    var shape = CapturedShape(
+      identifier: identity.identifier, classTag: identity.class, model: identity.model, priority: identity.priority,
+      version: identity.version)
+    if let parent { shape.children = parent.children(of: object) }
+    if let owner { shape.views = owner.views(of: object) }
+    if let container { shape.roles = container.roles(of: shape.children, in: object) }
+    return shape
+  }
+
+  func identity(of object: any RestorableObject) -> RestorationIdentity { downcast(object, to: T.self).restoration }
+
+  func children(of object: any RestorableObject) -> [any RestorableController] { parent?.children(of: object) ?? [] }
+
+  func views(of object: any RestorableObject) -> [any RestorableView] { owner?.views(of: object) ?? [] }
+}
+
+struct ParentFacet<T: RestorationParent>: ChildrenFacet {
+  func children(of object: any RestorableObject) -> [any RestorableController] {
+    downcast(object, to: T.self).restorationChildren
   }
 }
 
-struct ContainerShape<T: RestorationContainer>: ShapeFacet {
-  func read(_ object: any RestorableObject) -> CapturedShape {
-    var shape = ControllerShape<T>().read(object)
+struct OwnerFacet<T: RestorationViewOwner>: ViewsFacet {
+  func views(of object: any RestorableObject) -> [any RestorableView] { downcast(object, to: T.self).restorationViews }
+}
+
+struct ContainerFacet<T: RestorationContainer>: RolesFacet {
+  func roles(
+    of children: [any RestorableController], in object: any RestorableObject
+  ) -> [ObjectIdentifier: RestorationRole] {
     let container = downcast(object, to: T.self)
-    guard !DefaultRole.isUsed(by: T.self) else { return shape }
-    for child in shape.children {
+    var roles: [ObjectIdentifier: RestorationRole] = [:]
+    for child in children {
       // In this order: to find the role of one without a name a stack looks through all below it.
-      guard child.restorationIdentifier != nil, let role = DefaultRole.role(of: child, in: container) else { continue }
-      shape.roles[ObjectIdentifier(child)] = role
+      guard child.restoration.identifier != nil, let role = container.restorationRole(of: child) else { continue }
+      roles[ObjectIdentifier(child)] = role
     }
-    return shape
+    return roles
   }
 }
 
@@ -148,7 +204,7 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
     from stored: StateVersion, to version: StateVersion, coder: RestorationDecoder
   ) throws(RestorationError) -> T.RestorableState {
     do {
-      if let state = try T.migrations.migrate(from: stored, coder.recordedState) { return state }
+      if let state = try migrations.migrate(from: stored, coder.recordedState) { return state }
     } catch let error as RestorationError {
       throw error
     } catch {
@@ -157,12 +213,15 @@ struct ValueFacet<T: StatefulObject>: StateFacet {
         path: coder.path, cause: error)
     }
     throw RestorationError(
-      .noMigration, "The state has version \(stored), and no migration of \(T.self) begins there.", path: coder.path)
+      .noMigration, "The state has version \(stored), and no migration of \(T.RestorableState.self) begins there.",
+      path: coder.path)
   }
 
-  func flaw(endingIn version: StateVersion) -> String? {
-    T.migrations.flaw(endingIn: version)
-  }
+  var version: StateVersion? { (T.RestorableState.self as? any VersionedState.Type)?.stateVersion }
+
+  var flaw: String? { version.flatMap { migrations.flaw(endingIn: $0) } }
+
+  private var migrations: StateMigrations<T.RestorableState> { StateHistory.migrations(of: T.RestorableState.self) }
 }
 
 struct HookFacet<T: CodingObject>: CodingFacet {

@@ -6,14 +6,19 @@ import Observation
 /// Casting to protocols and reflecting cost more than a capture may; so both are done once per class.
 @MainActor final class ClassPlan {
   let type: any RestorableObject.Type
-  let version: StateVersion
   let shape: any ShapeFacet
   let state: (any StateFacet)?
   let coding: (any CodingFacet)?
   /// Whether instances are views.
   let isView: Bool
-  /// What a launch has to ask for at least, so that state of the class comes back; nil where the parent's class says it.
-  let extent: RestorationExtent?
+  /// Whether the class is the program's own, and not one of the stock.
+  private(set) lazy var isOfProgram = !String(reflecting: type).hasPrefix(SilentPart.ownModule)
+  /// Whether instances are told when restoring is over.
+  private(set) lazy var isTold = type is any FinishingObject.Type
+  /// The version of the state's type; nil where the object names it, or whoever shares it.
+  private let stateVersion: StateVersion?
+  /// The version of instances that are shared, and have no identity of their own.
+  private var sharedVersion: StateVersion?
   /// The plain name of the type: what an archive calls the class of objects that name no tag.
   let typeName: RestorationClass
 
@@ -35,9 +40,7 @@ import Observation
 
   private init(_ type: any RestorableObject.Type) {
     self.type = type
-    version = type.stateVersion
     typeName = Self.name(of: type)
-    extent = type.restorationExtent
     // Each question that the runtime answers with no searches every conformance of the program, so few are asked.
     if let controller = type as? any RestorableController.Type {
       (shape, isView) = (ClassPlan.controllerShape(controller), false)
@@ -48,9 +51,32 @@ import Observation
     }
     state = (type as? any StatefulObject.Type).map { ClassPlan.stateFacet($0) }
     coding = (type as? any CodingObject.Type).map { ClassPlan.codingFacet($0) }
-    if let flaw = state?.flaw(endingIn: version) {
+    stateVersion = state?.version
+    if let flaw = state?.flaw {
       preconditionFailure("The migrations of \(type) don't count up: \(flaw).")
     }
+  }
+
+  /// The version of what an object preserves and can read.
+  func version(of object: any RestorableObject) -> StateVersion { version(named: shape.identity(of: object).version) }
+
+  /// The version of what an object preserves and can read, by the one that it names.
+  func version(named: StateVersion) -> StateVersion {
+    guard let stateVersion else { return sharedVersion ?? named }
+    precondition(
+      named == 1, "\(type) names version \(named), but its state says \(stateVersion) itself; leave version: out.")
+    return stateVersion
+  }
+
+  /// Takes the version of instances that have no identity to name it.
+  func share(as version: StateVersion) {
+    precondition(
+      version == 1 || (stateVersion == nil && shape is SharedShape),
+      "\(type) says its version itself; leave version: out where it is shared.")
+    precondition(
+      sharedVersion == nil || sharedVersion == version,
+      "\(type) is shared with version \(version), and was with \(sharedVersion ?? 1).")
+    if shape is SharedShape { sharedVersion = version }
   }
 
   /// The plain name of a type, without what is in angle brackets: a value's type may change, and its state be migrated.
@@ -109,13 +135,19 @@ import Observation
   fileprivate static let registrar = "_$observationRegistrar"
 
   private static func controllerShape<T: RestorableController>(_ type: T.Type) -> any ShapeFacet {
-    if let container = type as? any RestorationContainer.Type { return containerShape(container) }
-    return ControllerShape<T>()
+    let views = (type as? any RestorationViewOwner.Type).map { viewsFacet($0) }
+    guard let parent = type as? any RestorationParent.Type else {
+      return ControllerShape<T>(parent: nil, owner: views)
+    }
+    let container = (type as? any RestorationContainer.Type).map { rolesFacet($0) }
+    return ControllerShape<T>(parent: childrenFacet(parent), owner: views, container: container)
   }
 
-  private static func containerShape<T: RestorationContainer>(_ type: T.Type) -> any ShapeFacet {
-    ContainerShape<T>()
-  }
+  private static func childrenFacet<T: RestorationParent>(_ type: T.Type) -> any ChildrenFacet { ParentFacet<T>() }
+
+  private static func viewsFacet<T: RestorationViewOwner>(_ type: T.Type) -> any ViewsFacet { OwnerFacet<T>() }
+
+  private static func rolesFacet<T: RestorationContainer>(_ type: T.Type) -> any RolesFacet { ContainerFacet<T>() }
 
   private static func viewShape<T: RestorableView>(_ type: T.Type) -> any ShapeFacet { ViewShape<T>() }
 
@@ -127,7 +159,7 @@ import Observation
 /// Finds the parts of an observed class that may change without its observation.
 ///
 /// Those are properties that the macro was told to ignore, and objects of classes that nobody observes: state may be read from
-/// either. A constant can't be told from a variable here, so that it counts as one; names, tags and model identifiers are taken for
+/// either. A constant can't be told from a variable here, so that it counts as one; identities and model identifiers are taken for
 /// constants.
 /// Objects that are preserved themselves are asked themselves.
 @MainActor private enum SilentPart {
@@ -144,11 +176,11 @@ import Observation
     }
   }
 
-  private static let ownModule = "StateRestoration."
+  static let ownModule = "StateRestoration."
 
   private static func isName(_ type: Any.Type) -> Bool {
     let type = (type as? any Wrapper.Type)?.wrapped ?? type
-    return type == RestorationIdentifier.self || type == RestorationClass.self || type == ModelIdentifier.self
+    return type == RestorationIdentity.self || type == ModelIdentifier.self
   }
 
   /// Whether a value of a type leads to an object that nobody observes.

@@ -19,10 +19,11 @@ extension MergingController {
   ///
   /// - Returns: The positions of those that were joined, and why others could not be decoded.
   func join(_ coders: [RestorationDecoder]) -> (joined: [Int], failures: [RestorationError]) {
+    let version = ClassPlan.plan(for: type(of: self)).version(of: self)
     var (states, joined, failures): ([RestorableState], [Int], [RestorationError]) = ([], [], [])
     for (position, coder) in coders.enumerated() {
       do throws(RestorationError) {
-        guard let state = try ValueFacet<Self>().decoded(coder, Self.stateVersion, for: self) else { continue }
+        guard let state = try ValueFacet<Self>().decoded(coder, version, for: self) else { continue }
         states.append(state)
         joined.append(position)
       } catch {

@@ -21,6 +21,8 @@
   private(set) var revision = 0
   /// Today's names of types that name no tag, by former ones.
   private var renamed: [RestorationClass: RestorationClass] = [:]
+  /// What a launch has to ask for at least, so that objects of a class come back; none where the object above says it.
+  private var extents: [ObjectIdentifier: RestorationExtent] = [:]
   /// The tags and names of classes that the program does not have any more.
   private var retired: Set<RestorationClass> = []
   /// Today's tags and names as they were put together last, and at which revision.
@@ -42,11 +44,15 @@
   ///   - formerly: Tags that earlier versions of the program used for it.
   ///   - limit: The age after which state of the class is no longer restored; nil for none. It is counted from the last save
   ///     in which the object was there, a time that is recorded in steps of a sixteenth of the limit.
+  ///   - extent: The least extent of a launch that brings back objects of this very class; nil for that of the object above, at the
+  ///     top `launch`. Objects that are not asked for keep their stored state, see ``RestorationCoordinator/extent``.
   ///   - modelExists: Asked for state with a model identifier; state of a model object that is gone is not restored.
   public func register<Controller: RestorableController>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
-    freshFor limit: Duration? = nil, onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
+    freshFor limit: Duration? = nil, extent: RestorationExtent? = nil,
+    onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
   ) {
+    extents[ObjectIdentifier(type)] = extent
     let make = (type as? any RestorationFactory.Type).map { Self.maker($0) }
     add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists, make: make), formerly: formerly)
   }
@@ -54,13 +60,15 @@
   /// Registers a class whose instances are made by a closure; nil is final, as with ``RestorationFactory``.
   public func register<Controller: RestorableController>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
-    freshFor limit: Duration? = nil, onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil,
+    freshFor limit: Duration? = nil, extent: RestorationExtent? = nil,
+    onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil,
     make: @escaping @MainActor (RestorationPath, RestorationDecoder) -> Controller?
   ) {
+    extents[ObjectIdentifier(type)] = extent
     add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists) { make($0, $1) }, formerly: formerly)
   }
 
-  /// Says what a class that names no tag was called before.
+  /// Says of a class that names no tag what it was called before, or what brings it back.
   ///
   /// An archive records the plain name of such a class. After a renaming its objects are given the state that the class saved
   /// under its former names.
@@ -72,7 +80,11 @@
   /// - Parameters:
   ///   - type: The class: of a controller, a view or a shared object.
   ///   - formerly: The names that the type had, without the module and without what is in angle brackets.
-  public func register<Object: RestorableObject>(_ type: Object.Type, formerly: [RestorationClass]) {
+  ///   - extent: The least extent of a launch that brings back objects of this very class; nil for that of the object above.
+  public func register<Object: RestorableObject>(
+    _ type: Object.Type, formerly: [RestorationClass] = [], extent: RestorationExtent? = nil
+  ) {
+    extents[ObjectIdentifier(type)] = extent
     let name = ClassPlan.plan(for: type).typeName
     for former in formerly {
       precondition(!former.isEmpty, "A former name of \(type) is empty.")
@@ -135,7 +147,16 @@
   /// newer. Shared again under another identifier, the object has that one from then on.
   ///
   /// Share it with one scene: an object that several scenes preserve has what the one that was restored last gave it.
-  public func share(_ object: any RestorableObject, as identifier: RestorationIdentifier) {
+  ///
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - identifier: What it is called among all shared objects.
+  ///   - version: The version of what its coder methods and marked properties preserve, the same for all objects of its class;
+  ///     that of a controller stands in its `restoration`.
+  public func share(
+    _ object: any RestorableObject, as identifier: RestorationIdentifier, version: StateVersion = 1
+  ) {
+    ClassPlan.plan(for: type(of: object)).share(as: version)
     precondition(!identifier.isEmpty, "A shared \(type(of: object)) needs an identifier.")
     if let other = sharedObjects[identifier]?.object, other !== object {
       preconditionFailure(
@@ -262,36 +283,26 @@ extension RestorationRegistry {
     Set(classes.filter { Self.isSubclass(type, of: $1.type) }.keys)
   }
 
+  /// The least extent of a launch that brings back objects of a class; nil where the object above says it.
+  func extent(of type: any RestorableObject.Type) -> RestorationExtent? {
+    extents.isEmpty ? nil : extents[ObjectIdentifier(type)]
+  }
+
   /// An object as one that asks for state.
   func asker(_ object: any RestorableObject, _ identity: Identity? = nil) -> Asker {
     let plan = ClassPlan.plan(for: type(of: object))
-    if let identity {
-      return Asker(
-        identity: current(identity), version: plan.version, acceptedClasses: acceptedClasses(object, identity.classTag))
-    }
-    let (own, tag) = ownIdentity(of: object, plan)
+    let own = plan.shape.identity(of: object)
+    let asked = identity ?? Identity(own, of: plan)
     return Asker(
-      identity: current(own), version: plan.version, acceptedClasses: acceptedClasses(object, tag))
+      identity: current(asked), version: plan.version(named: own.version),
+      acceptedClasses: acceptedClasses(object, identity == nil ? own.class : asked.classTag))
   }
 
   /// Whose state an object's is, under today's tag, and the newest version that its class can read.
-  ///
-  /// - Parameter controller: The object, when it is known to be a controller.
-  func identity(
-    of object: any RestorableObject, as controller: (any RestorableController)? = nil
-  ) -> (identity: Identity, version: StateVersion) {
+  func identity(of object: any RestorableObject) -> (identity: Identity, version: StateVersion) {
     let plan = ClassPlan.plan(for: type(of: object))
-    return (current(ownIdentity(of: object, plan, as: controller).identity), plan.version)
-  }
-
-  private func ownIdentity(
-    of object: any RestorableObject, _ plan: ClassPlan, as known: (any RestorableController)? = nil
-  ) -> (identity: Identity, tag: RestorationClass?) {
-    let controller = plan.isView ? nil : known ?? object as? any RestorableController
-    let tag = controller?.restorationClass
-    let identity = Identity(
-      classTag: tag ?? plan.typeName, model: controller?.restorationModelIdentifier, isView: plan.isView)
-    return (identity, tag)
+    let own = plan.shape.identity(of: object)
+    return (current(Identity(own, of: plan)), plan.version(named: own.version))
   }
 
   /// Whose state a row holds, under today's tag.
@@ -336,5 +347,12 @@ extension RestorationRegistry {
   ) -> Bool {
     func open<T: RestorableController>(_ other: T.Type) -> Bool { type is T.Type }
     return open(other)
+  }
+}
+
+extension Identity {
+  /// Whose state an object has, by what it says.
+  @MainActor fileprivate init(_ own: RestorationIdentity, of plan: ClassPlan) {
+    self.init(classTag: own.class ?? plan.typeName, model: own.model, isView: plan.isView)
   }
 }

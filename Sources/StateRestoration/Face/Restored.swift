@@ -2,13 +2,13 @@
 ///
 /// ```swift
 /// final class SearchController: RestorableController {
-///   let restorationIdentifier: RestorationIdentifier? = "search"
+///   let restoration: RestorationIdentity = "search"
 ///   @Restored("query") var query = ""
 /// }
 ///
 /// // The macro would make a computed property of it, which no wrapper can be.
 /// @Observable final class PlayerController: RestorableController {
-///   let restorationIdentifier: RestorationIdentifier? = "player"
+///   let restoration: RestorationIdentity = "player"
 ///   @ObservationIgnored @Restored("volume") var volume = 1.0
 /// }
 /// ```

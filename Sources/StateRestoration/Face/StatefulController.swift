@@ -7,7 +7,7 @@
 /// }
 ///
 /// @Observable final class EditorController: StatefulController {
-///   let restorationIdentifier: RestorationIdentifier? = "editor"
+///   let restoration: RestorationIdentity = "editor"
 ///   var restorableState = EditorState()
 /// }
 /// ```
@@ -15,21 +15,13 @@
 /// The value is copied on the main actor and encoded elsewhere. In a module whose default isolation is the main
 /// actor the state's type must be `nonisolated`, as above.
 @MainActor public protocol StatefulObject: RestorableObject {
-  /// The type of the state: a value, so that a copy of it is a snapshot.
+  /// The type of the state: a value, so that a copy of it is a snapshot; a ``VersionedState`` if there are older versions of it.
   associatedtype RestorableState: Codable & Sendable
-
-  /// How older state becomes today's, step by step; see ``StateMigrations``. None by default.
-  @StateMigrationsBuilder static var migrations: StateMigrations<RestorableState> { get }
 
   /// The state. Read when preserving; assigned once when restoring.
   ///
   /// One stored value is noticed faster than a computed one that reads many observable properties.
   var restorableState: RestorableState { get set }
-}
-
-extension StatefulObject {
-  /// No migrations: only state of ``RestorableObject/stateVersion`` is read.
-  public static var migrations: StateMigrations<RestorableState> { .none }
 }
 
 /// A controller whose whole state is one Codable value; see ``StatefulObject``.

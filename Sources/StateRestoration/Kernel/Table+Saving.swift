@@ -103,7 +103,8 @@ extension Table {
         isChanged = baseline != .unknown && values != baseline
       } else if let own = holding.record, try writer.node(own)?.hasRecord == true {
         // Those that can't be encoded are not those of a record.
-        isChanged = valuesNow(record, of: batch) == .unencodable ? true : try !writer.hasRecord(of: own, entries: entries)
+        let isEncodable = valuesNow(record, of: batch) != .unencodable
+        isChanged = isEncodable ? try !writer.hasRecord(of: own, entries: entries) : true
       }
       if isChanged { return try giveUpRow(key, attributes) }
     }
@@ -432,8 +433,9 @@ extension Table {
     try arrange(order, below: parent)
   }
 
-  /// The order of siblings: places in the order of some of their rows; each other place stays behind the one that it stood behind.
-  /// All rows of a place stand together, as they stood.
+  /// The order of siblings: places in the order of some of their rows.
+  ///
+  /// Each other place stays behind the one that it stood behind. All rows of a place stand together, as they stood.
   mutating func arrange(_ live: [NodeID], below parent: NodeID) throws(ArchiveError) {
     let present = try writer.children(of: parent)
     // One of them may be elsewhere by now.

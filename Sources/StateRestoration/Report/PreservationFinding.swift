@@ -13,8 +13,12 @@
   /// An object that has state has a nil identifier, which excludes it and everything below it.
   ///
   /// Said once for a class in each run, and only if no object of the class is preserved: nil is also the way to leave one
-  /// out on purpose. An object that says so, with ``RestorableObject/isExcludedOnPurpose``, is no finding.
+  /// out on purpose. One that says so, with ``RestorationIdentity/excluded``, is no finding.
   case missingIdentifier(parent: RestorationPath, owner: String)
+  /// An object holds another one that has an identifier and is preserved nowhere, and its class lists no such objects.
+  ///
+  /// Said once for a class in each run, of its first object.
+  case notListed(path: RestorationPath, owner: String, property: String, object: String)
   /// The association of a list is gone, as nobody holds it: the selection comes back by row.
   ///
   /// Said once for a list in each run.
@@ -69,10 +73,13 @@ extension PreservationFinding: CustomStringConvertible {
     case .emptyIdentifier(let parent, let owner):
       "\(parent): the identifier of \(owner) is empty; use nil to leave it out"
     case .excludedRoot(let owner):
-      "the root, a \(owner), has no identifier, so that nothing below it is preserved; give it a restorationIdentifier"
+      "the root, a \(owner), has no identifier, so that nothing below it is preserved; give it one in its restoration"
     case .missingIdentifier(let parent, let owner):
-      "\(parent): a \(owner) below has no identifier, so that nothing of it is preserved; give it a restorationIdentifier, "
-        + "or say isExcludedOnPurpose"
+      "\(parent): a \(owner) below has no identifier, so that nothing of it is preserved; give it one in its restoration, "
+        + "or say RestorationIdentity.excluded"
+    case .notListed(let path, let owner, let property, let object):
+      "\(path): nobody preserves the \(object) in “\(property)”, as \(owner) lists nothing; conform to RestorationParent or "
+        + "RestorationViewOwner, and list it"
     case .associationNotHeld(let path):
       "\(path): the association of the list is gone, so that its selection comes back by row; keep the association as long "
         + "as the list"

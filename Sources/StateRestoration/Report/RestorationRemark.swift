@@ -1,6 +1,6 @@
 /// Something to know about a restoration: of the state as a whole, or of one node.
 ///
-/// Those of the whole state are in ``RestorationReport/remarks``, those of a node in ``NodeReport/remarks``.
+/// Those of the whole state are in ``RestorationReport/remarks``, those of a node in ``RestorationReport/Node/remarks``.
 @nonexhaustive public enum RestorationRemark: Sendable, Hashable, Codable {
   // Of the state as a whole.
 

@@ -25,7 +25,7 @@ public struct RestorationReport: Sendable, Hashable, Codable {
   /// Where the state came from; nil when none was read.
   public var source: Source?
   /// Every preserved node, parents before children, siblings in order.
-  public var nodes: [NodeReport] = []
+  public var nodes: [Node] = []
   /// Things to know about the state as a whole.
   public var remarks: [RestorationRemark] = []
   /// Time from the call to the end of restoring.
@@ -37,7 +37,7 @@ public struct RestorationReport: Sendable, Hashable, Codable {
   public var restoredCount: Int { nodes.count { $0.isRestored } }
 
   /// The nodes that did not come back, with their reasons.
-  public var notRestored: [NodeReport] { nodes.filter { !$0.isRestored } }
+  public var notRestored: [Node] { nodes.filter { !$0.isRestored } }
 
   /// The nodes left out because restoring them failed before; they can be asked for again.
   package var leftOut: [RestorationPath] {
@@ -45,5 +45,5 @@ public struct RestorationReport: Sendable, Hashable, Codable {
   }
 
   /// The report of one path; nil when nothing was preserved there.
-  public subscript(_ path: RestorationPath) -> NodeReport? { nodes.first { $0.path == path } }
+  public subscript(_ path: RestorationPath) -> Node? { nodes.first { $0.path == path } }
 }

@@ -35,6 +35,6 @@ internal import RestorationArchive
 extension ChildTable where Child == any RestorableController {
   /// Takes an object's children as they are.
   convenience init(childrenOf controller: any RestorableController) {
-    self.init(controller.restorationChildren) { $0.restorationIdentifier }
+    self.init(controller.listedChildren) { $0.restoration.identifier }
   }
 }

@@ -90,7 +90,7 @@ extension RestoreTurn {
     _ index: Int, _ record: RestorePlan.RecordPlace, of object: any RestorableObject, _ error: RestorationError
   ) {
     progress[index].reject(
-      error.reason(stored: plan.version(of: record), known: type(of: object).stateVersion))
+      error.reason(stored: plan.version(of: record), known: classPlan(of: object).version(of: object)))
   }
 
   /// Has an object join what it has with other records of its row; the next save has the joined state.
@@ -123,12 +123,15 @@ extension RestoreTurn {
     let index = record.row
     noteBeginning(of: index, record)
     let classPlan = classPlan(of: object)
-    let isSeen = classPlan.coding != nil || plan.version(of: record) != classPlan.version
+    let version = classPlan.version(of: object)
+    let isSeen = classPlan.coding != nil || plan.version(of: record) != version
     let decoder = isSeen ? makeDecoder(of: record, resolve: resolve) : takeUnseenDecoder(of: record)
     defer { if !isSeen { lookups.unseenDecoder = decoder } }
     decoder.namesUnknownFields = isProbed(classPlan)
-    if let from = try classPlan.apply(decoder, to: object, properties: classPlan.markedProperties(of: object)) {
-      progress[index].remarks.append(.migrated(from: from, to: classPlan.version))
+    if let from = try classPlan.apply(
+      decoder, to: object, version, properties: classPlan.markedProperties(of: object))
+    {
+      progress[index].remarks.append(.migrated(from: from, to: version))
       progress[index].isChanged = true
     }
     let unread = decoder.unreadKeys

@@ -14,7 +14,9 @@ extension RestoreTurn {
     var (next, object) = (Optional(index), object)
     while let node = next, !asked.contains(node) {
       let found = (object ?? self.object(at: node)).map { type(of: $0) } ?? registeredType(of: node)
-      if let least = found?.restorationExtent { return least > request.extent ? .beyondExtent(least) : nil }
+      if let least = found.flatMap({ request.registry.extent(of: $0) }) {
+        return least > request.extent ? .beyondExtent(least) : nil
+      }
       (next, object) = (plan.nodes[node].parent, nil)
     }
     return nil

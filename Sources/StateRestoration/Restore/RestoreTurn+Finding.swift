@@ -3,7 +3,7 @@ internal import RestorationArchive
 extension RestoreTurn {
   /// Finds the object at the top, or says why it is none.
   func meetRoot(_ index: Int, _ root: any RestorableController) {
-    guard root.restorationIdentifier == plan.paths[index].last else { return fail(index, .noObject) }
+    guard root.restoration.identifier == plan.paths[index].last else { return fail(index, .noObject) }
     progress[index].existed = true
     select(root, ledBy: index, origin: .existing, as: root)
   }
@@ -53,7 +53,7 @@ extension RestoreTurn {
     if origin == .registration { asked.formUnion(plan.rows(ledBy: lead)) }
     if plan.leadsAlone(lead), plan.hasOneRecord(lead), !progress[lead].isSpent, request.edits.record(of: object) == nil
     {
-      let (identity, version) = request.registry.identity(of: object, as: controller)
+      let (identity, version) = request.registry.identity(of: object)
       if identity == plan.identity(of: lead) { return takeOnlyRow(lead, object, controller, version, origin) }
     }
     let rows = plan.rows(ledBy: lead)
@@ -200,13 +200,14 @@ extension RestoreTurn {
     plan.flags(of: record).contains(.quarantined) || plan.id(of: record) == request.crashNode
   }
 
-  /// A quarantined record is given again only where nothing newer lies beside it, or to an object that can join.
+  /// A quarantined record is given again only where nothing newer lies beside it but *first* records, or to an object that can
+  /// join.
   private func mayRetry(
     _ record: RestorePlan.RecordPlace, among records: [RestorePlan.RecordPlace], _ object: any RestorableObject
   ) -> Bool {
     guard plan.id(of: record) != request.crashNode else { return false }
     let save = plan.save(of: record)
-    return object is any MergingController || !records.contains { plan.save(of: $0) > save }
+    return object is any MergingController || !records.contains { plan.save(of: $0) > save && !plan.isFirst($0) }
   }
 
   /// Whether nothing is made in a row or below it, as restoring died there and nobody asks for another try.
@@ -306,8 +307,8 @@ extension RestoreTurn {
     guard let (object, origin) = makeController(lead) else { return }
     if origin == .existing || existingChild(at: lead) === object { progress[lead].existed = true }
     if !progress[lead].existed, let reason = reasonToWithhold(lead, from: object) { return fail(lead, reason) }
-    if object.restorationIdentifier != plan.paths[lead].last {
-      return fail(lead, .otherIdentifier(object.restorationIdentifier?.rawValue ?? ""))
+    if object.restoration.identifier != plan.paths[lead].last {
+      return fail(lead, .otherIdentifier(object.restoration.identifier?.rawValue ?? ""))
     }
     select(object, ledBy: lead, origin: origin, as: object)
   }
@@ -393,7 +394,7 @@ extension RestoreTurn {
     if let table = lookups.childTable(of: parent) { return table.child(identifier) }
     noteBeginning(of: parent)
     guard plan.nodes[parent].childCount > 8 else {
-      return container.restorationChildren.first { $0.restorationIdentifier == identifier }
+      return container.listedChildren.first { $0.restoration.identifier == identifier }
     }
     let table = ChildTable(childrenOf: container)
     lookups.add(table, of: parent, among: plan.nodes.count)
@@ -404,7 +405,7 @@ extension RestoreTurn {
 
   private func view(at index: Int) -> (any RestorableView)? {
     guard let parent = plan.nodes[index].parent, let owner = progress[parent].controller else { return nil }
-    let table = lookups.viewTables[parent] ?? ChildTable(owner.restorationViews) { $0.restorationIdentifier }
+    let table = lookups.viewTables[parent] ?? ChildTable(owner.listedViews) { $0.restoration.identifier }
     lookups.viewTables[parent] = table
     return plan.paths[index].last.flatMap { table.child($0) }
   }

@@ -51,7 +51,7 @@ extension RestoreTurn {
         last = families[parent] ?? Family(parent: parent, isContainer: owner is any RestorationContainer)
       }
       guard !progress[index].existed || last.isContainer, let made = object(at: index) else { continue }
-      if last.siblings == nil { last.siblings = progress[parent].controller?.restorationChildren }
+      if last.siblings == nil { last.siblings = progress[parent].controller?.listedChildren }
       let siblings = last.siblings ?? []
       // Mostly the one after the last that was looked for, also when they come one by one.
       if last.next < 0 { last.next = lookups.nextInstalled[parent] ?? 0 }

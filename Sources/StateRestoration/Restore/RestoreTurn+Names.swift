@@ -7,7 +7,7 @@ extension RestoreTurn {
     where progress[index].reason == .noObject && plan.nodes[index].kind == .controller {
       guard let other = namesake(of: index) else { continue }
       progress[index].reject(
-        .nameDiffers(found: other.restorationIdentifier?.rawValue ?? "", type: "\(type(of: other))"))
+        .nameDiffers(found: other.restoration.identifier?.rawValue ?? "", type: "\(type(of: other))"))
     }
   }
 
@@ -19,8 +19,8 @@ extension RestoreTurn {
       plan.nodes.indices.lazy.filter { [plan] in plan.nodes[$0].parent == parent }.compactMap { [plan] in
         plan.paths[$0].last
       })
-    return owner.restorationChildren.first { child in
-      guard let name = child.restorationIdentifier, !stored.contains(name) else { return false }
+    return owner.listedChildren.first { child in
+      guard let name = child.restoration.identifier, !stored.contains(name) else { return false }
       return request.registry.identity(of: child).identity.classTag == identity.classTag
     }
   }

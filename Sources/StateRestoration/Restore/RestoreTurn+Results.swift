@@ -98,8 +98,8 @@ extension RestoreTurn {
   func isInstalled(_ object: any RestorableObject, at index: Int) -> Bool {
     guard let parent = plan.nodes[index].parent else { return true }
     guard let owner = progress[parent].controller else { return false }
-    if plan.nodes[index].kind == .view { return owner.restorationViews.contains { $0 === object } }
-    let children = owner.restorationChildren
+    if plan.nodes[index].kind == .view { return owner.listedViews.contains { $0 === object } }
+    let children = owner.listedChildren
     // Mostly the one after the last that was looked for, or the one before it.
     let next = lookups.nextInstalled[parent] ?? 0
     let beside = [next, next - 2].first { children.indices.contains($0) && children[$0] === object }

@@ -194,6 +194,7 @@ internal import RestorationArchive
   private func finish(_ index: Int) {
     guard progress[index].isRestored, let object = object(at: index), object !== applicationObject else { return }
     noteBeginning(of: index)
+    guard ClassPlan.plan(for: type(of: object)).isTold, let object = object as? any FinishingObject else { return }
     object.applicationFinishedRestoringState()
   }
 

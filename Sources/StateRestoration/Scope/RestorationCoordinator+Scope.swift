@@ -20,7 +20,7 @@ extension RestorationCoordinator {
     while let next = stack.popLast() {
       guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
       (next as? RestorationScope)?.join(access)
-      stack += next.restorationChildren
+      stack += next.listedChildren
     }
   }
 
@@ -35,15 +35,15 @@ extension RestorationCoordinator {
     // No capture has met the hierarchy as long as its hooks run, or when the stored state could not be reached.
     let isFinishing = restored != nil && lateObjects != nil
     guard isFinishing || (restored == nil && lastReport?.outcome == .unavailable), let root,
-      let name = root.restorationIdentifier
+      let name = root.restoration.identifier
     else { return nil }
     var seen: Set<ObjectIdentifier> = []
     var stack: [(controller: any RestorableController, path: RestorationPath)] = [(root, [name])]
     while let (next, path) = stack.popLast() {
       if next === object { return path }
       guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
-      stack += next.restorationChildren.compactMap { child in
-        child.restorationIdentifier.map { (child, path.appending($0)) }
+      stack += next.listedChildren.compactMap { child in
+        child.restoration.identifier.map { (child, path.appending($0)) }
       }
     }
     return nil

@@ -18,9 +18,9 @@ public import Observation
 /// give back what was set before, also before it is saved. All of them lead to the same values.
 ///
 /// Keys that nobody uses in a run keep their values.
-@Observable @MainActor public final class RestorationScope: RestorableController {
+@Observable @MainActor public final class RestorationScope: RestorationParent {
   /// The name among its siblings.
-  @ObservationIgnored public let restorationIdentifier: RestorationIdentifier?
+  @ObservationIgnored public let restoration: RestorationIdentity
 
   private var children: [any RestorableController]
   @ObservationIgnored private let storage = ScopeStorage()
@@ -36,10 +36,10 @@ public import Observation
   ///   - name: Its identifier.
   ///   - members: Controllers that stand in it beside its values, each with an identifier that is no key.
   public init(_ name: RestorationIdentifier = "scope", _ members: any RestorableController...) {
-    restorationIdentifier = name
+    restoration = RestorationIdentity(name)
     children = members
     for member in members {
-      if let name = member.restorationIdentifier { self.members[name.rawValue] = member }
+      if let name = member.restoration.identifier { self.members[name.rawValue] = member }
     }
   }
 
@@ -108,7 +108,7 @@ public import Observation
   nonisolated public func setValue<Value: Encodable>(_ value: Value, forKey key: String) throws(RestorationError) {
     let bytes: ScopeValue
     do throws(RestorationError) {
-      bytes = .encoded(try ScopeValue.encode(value), ValueHistory.version(of: Value.self))
+      bytes = .encoded(try ScopeValue.encode(value), StateHistory.version(of: Value.self))
     } catch {
       throw located(error, key)
     }
@@ -256,7 +256,7 @@ public import Observation
 
   /// Where the scope is; nil before its coordinator has met it.
   private var path: RestorationPath? {
-    if let parent, let name = restorationIdentifier { return parent.path?.appending(name) }
+    if let parent, let name = restoration.identifier { return parent.path?.appending(name) }
     return coordinator?.currentPath(of: self)
   }
 

@@ -2,7 +2,7 @@ internal import Observation
 
 /// One value of a scope as a node of the hierarchy: it is given what is stored whatever its type.
 @Observable @MainActor final class ScopeEntry: CodingController {
-  @ObservationIgnored let restorationIdentifier: RestorationIdentifier?
+  @ObservationIgnored let restoration: RestorationIdentity
   @ObservationIgnored let slot: ScopeSlot
   /// Whether another entry has taken over the key, while what is stored for this one stays: nobody could read it.
   @ObservationIgnored private(set) var isRelieved = false
@@ -11,7 +11,7 @@ internal import Observation
   @ObservationIgnored private let wasGiven: () -> Void
 
   init(_ key: String, _ slot: ScopeSlot, wasGiven: @escaping () -> Void) {
-    restorationIdentifier = RestorationIdentifier(key)
+    restoration = RestorationIdentity(RestorationIdentifier(key))
     self.slot = slot
     self.wasGiven = wasGiven
   }

@@ -124,7 +124,7 @@ final class ScopeSlot: Observable, Sendable {
         .unreadable, "What is stored under the key was not given; the report of the restoration says why.")
     case .stored(let stored, let version):
       do throws(RestorationError) {
-        return try ValueHistory.read(stored, of: version, decode)
+        return try StateHistory.read(stored, of: version, decode)
       } catch {
         state.withLock { if case .stored = $0.value { $0.isUnread = true } }
         throw error

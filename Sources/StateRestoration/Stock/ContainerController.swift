@@ -7,53 +7,30 @@ public import Observation
 ///
 /// Every requirement is declared here as `open`, so that a subclass's own declaration is the one that is called.
 /// Containers own their children; whatever leads upwards is weak.
-@Observable @MainActor open class ContainerController: CodingController, RestorationContainer {
-  /// What the controller is called among its siblings; nil excludes it and everything below it.
-  open var restorationIdentifier: RestorationIdentifier? {
-    get { identifier }
-    set { identifier = newValue }
-  }
-
-  /// The tag of the class that remakes this controller; nil for one that exists at launch.
-  open var restorationClass: RestorationClass? {
-    get { classTag }
-    set { classTag = newValue }
-  }
-
-  /// How soon the state is left out when the archive outgrows its budget.
-  open var preservationPriority: PreservationPriority {
-    get { priority }
-    set { priority = newValue }
+@Observable @MainActor
+open class ContainerController: CodingController, SelectiveContainer, RestorationViewOwner,
+  FinishingObject
+{
+  /// What the controller is called among its siblings, which class remakes it, and whose state it has.
+  ///
+  /// A subclass with coder methods of its own that has older versions names its version in it.
+  open var restoration: RestorationIdentity {
+    get { identity }
+    set { identity = newValue }
   }
 
   /// The controller presented over this one; see ``present(_:)``.
   public private(set) var presentedController: (any RestorableController)?
 
-  private var identifier: RestorationIdentifier?
-  private var classTag: RestorationClass?
-  private var priority: PreservationPriority = .normal
+  private var identity: RestorationIdentity
   @ObservationIgnored private var expectedResults: [RestorationIdentifier: @MainActor (Any) -> Void] = [:]
   /// Results that came before anybody said what to do with them; the newest per identifier.
   @ObservationIgnored private var unclaimedResults: [RestorationIdentifier: Any] = [:]
 
   /// Makes a container without children.
   ///
-  /// - Parameters:
-  ///   - restorationIdentifier: Its name among its siblings; nil excludes it.
-  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
-  public init(restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil) {
-    identifier = restorationIdentifier
-    classTag = restorationClass
-  }
-
-  /// Says that a nil identifier is meant; false by default.
-  open var isExcludedOnPurpose: Bool { false }
-
-  /// The version of the state; override it in a subclass that adds to the state.
-  open class var stateVersion: StateVersion { 1 }
-
-  /// The least extent that brings the state back; override it in a subclass that doesn't come back every time.
-  open class var restorationExtent: RestorationExtent? { nil }
+  /// - Parameter restoration: What it is called among its siblings, and which class remakes it.
+  public init(_ restoration: RestorationIdentity) { identity = restoration }
 
   /// The children other than the presented one, first to last.
   ///
@@ -73,9 +50,6 @@ public import Observation
 
   /// No views.
   open var restorationViews: [any RestorableView] { [] }
-
-  /// No model object.
-  open var restorationModelIdentifier: ModelIdentifier? { nil }
 
   /// Preserves the container's own state; a subclass adds its own under its own keys and calls `super`.
   open func encodeRestorableState(with coder: RestorationEncoder) {}
@@ -176,10 +150,10 @@ extension ContainerController {
 
   /// Takes a presented controller away and hands its result over.
   ///
-  /// Called by ``Presentation``.
+  /// Called by ``ContainerController/Presentation``.
   func finishPresentation(of controller: any RestorableController, with result: Any?) {
     guard controller === presentedController else { return }
-    let identifier = controller.restorationIdentifier
+    let identifier = controller.restoration.identifier
     dismiss()
     guard let result, let identifier else { return }
     if let handler = expectedResults[identifier] { handler(result) } else { unclaimedResults[identifier] = result }

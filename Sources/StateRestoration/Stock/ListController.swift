@@ -56,16 +56,15 @@ public import Observation
   /// Makes an empty list.
   ///
   /// - Parameters:
-  ///   - restorationIdentifier: The name among its siblings; nil excludes it.
-  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
+  ///   - restoration: What it is called among its siblings, and which class remakes it.
   ///   - association: Tells which element stands where; held weakly.
   public init(
-    restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil,
+    _ restoration: RestorationIdentity,
     association: (any DataSourceModelAssociation)? = nil
   ) {
     self.association = association
     hasAssociation = association != nil
-    super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
+    super.init(restoration)
   }
 
   /// Preserves the position; one that still waits for its data is kept as it is.

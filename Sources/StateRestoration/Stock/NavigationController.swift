@@ -19,14 +19,13 @@ public import Observation
   /// Makes a stack.
   ///
   /// - Parameters:
-  ///   - restorationIdentifier: Its name among its siblings; nil excludes it.
-  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
+  ///   - restoration: What it is called among its siblings, and which class remakes it.
   ///   - root: The controller at the bottom, if there is one already.
   public init(
-    restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil,
+    _ restoration: RestorationIdentity,
     root: (any RestorableController)? = nil
   ) {
-    super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
+    super.init(restoration)
     if let root { replaceStack(by: [root]) }
   }
 
@@ -39,13 +38,13 @@ public import Observation
   /// An identifier that nothing on the stack has: the name itself, or the name with a number.
   ///
   /// For screens that can be on the stack more than once. The identifier says which push it was; what the screen shows
-  /// belongs into its ``RestorableController/restorationModelIdentifier``, which its factory finds in the coder.
+  /// belongs into its ``RestorationIdentity/model``, which its factory finds in the coder.
   ///
   /// ```swift
   /// stack.push(ItemScreen("Milk", identifier: stack.identifier(forPushing: "item")))
   /// ```
   public func identifier(forPushing name: RestorationIdentifier) -> RestorationIdentifier {
-    let taken = Set(restorationChildren.compactMap(\.restorationIdentifier))
+    let taken = Set(restorationChildren.compactMap(\.restoration.identifier))
     guard taken.contains(name) else { return name }
     // One of so many is free.
     let numbered = (2...taken.count + 1).lazy.map { RestorationIdentifier("\(name.rawValue) \($0)") }
@@ -105,7 +104,7 @@ public import Observation
     // Whoever observes this observes the stack.
     let stack = stack
     guard let index = places[ObjectIdentifier(child)],
-      let below = stack[..<index].lazy.compactMap(\.restorationIdentifier).last
+      let below = stack[..<index].lazy.compactMap(\.restoration.identifier).last
     else { return super.restorationRole(of: child) }
     return .standing(on: below)
   }
@@ -136,7 +135,7 @@ public import Observation
       taken.append(waiting.remove(at: next))
     }
     let restored = taken.compactMap(\.controller)
-    let bottom = stack.prefix { $0.restorationIdentifier == nil }
+    let bottom = stack.prefix { $0.restoration.identifier == nil }
     let identities = Set(restored.map(ObjectIdentifier.init))
     setStack(bottom.filter { !identities.contains(ObjectIdentifier($0)) } + restored)
   }
@@ -151,5 +150,5 @@ extension RestorationRole {
 
 /// How a message names a controller.
 @MainActor func describe(_ controller: any RestorableController) -> String {
-  "\(type(of: controller)) “\(controller.restorationIdentifier?.rawValue ?? "")”"
+  "\(type(of: controller)) “\(controller.restoration.identifier?.rawValue ?? "")”"
 }

@@ -8,7 +8,7 @@
   init(of existing: [any RestorableController], by children: [RestoredChild]) {
     let objects = Set(existing.map(ObjectIdentifier.init))
     for controller in existing.reversed() {
-      if let identifier = controller.restorationIdentifier { self.existing[identifier] = controller }
+      if let identifier = controller.restoration.identifier { self.existing[identifier] = controller }
     }
     for child in children {
       guard let controller = child.controller, !objects.contains(ObjectIdentifier(controller)),

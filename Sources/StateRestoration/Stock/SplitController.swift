@@ -31,14 +31,13 @@ extension RestorationRole {
   /// Makes two columns.
   ///
   /// - Parameters:
-  ///   - restorationIdentifier: The name among its siblings; nil excludes it and both columns.
-  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
+  ///   - restoration: What it is called among its siblings, and which class remakes it.
   ///   - primary: The first column.
   ///   - secondary: The second column.
   ///   - dividerPosition: The first column's share of the width.
   ///   - dividerRange: How far the divider can be moved.
   public init(
-    restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil,
+    _ restoration: RestorationIdentity,
     primary: (any RestorableController)? = nil, secondary: (any RestorableController)? = nil,
     dividerPosition: Double = 0.33, dividerRange: ClosedRange<Double> = 0.1...0.9
   ) {
@@ -46,7 +45,7 @@ extension RestorationRole {
     self.secondary = secondary
     self.dividerRange = dividerRange
     position = Self.clamp(dividerPosition, to: dividerRange, or: dividerRange.lowerBound)
-    super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
+    super.init(restoration)
   }
 
   /// The columns that there are.

@@ -19,16 +19,15 @@ public import Observation
   /// Makes tabs; the first is selected.
   ///
   /// - Parameters:
-  ///   - restorationIdentifier: The name among its siblings; nil excludes it and all tabs.
-  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
+  ///   - restoration: What it is called among its siblings, and which class remakes it.
   ///   - tabs: The tabs, first to last.
   public init(
-    restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil,
+    _ restoration: RestorationIdentity,
     tabs: [any RestorableController] = []
   ) {
     self.tabs = tabs
     selectedIndex = tabs.isEmpty ? nil : 0
-    super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
+    super.init(restoration)
   }
 
   /// The tabs.
@@ -62,7 +61,7 @@ public import Observation
   }
 
   private func selectAwaited() {
-    guard let awaited, let index = tabs.firstIndex(where: { $0.restorationIdentifier == awaited }) else { return }
+    guard let awaited, let index = tabs.firstIndex(where: { $0.restoration.identifier == awaited }) else { return }
     selectedIndex = index
     self.awaited = nil
   }
@@ -70,7 +69,7 @@ public import Observation
   /// Preserves which tab is selected, by identifier.
   override open func encodeRestorableState(with coder: RestorationEncoder) {
     super.encodeRestorableState(with: coder)
-    coder.encode(awaited ?? selected?.restorationIdentifier, forKey: "tabs.selected")
+    coder.encode(awaited ?? selected?.restoration.identifier, forKey: "tabs.selected")
   }
 
   /// Selects the tab that was selected, if it is there.

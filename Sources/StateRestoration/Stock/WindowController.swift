@@ -14,7 +14,7 @@ public import Observation
   ///
   /// In every other state it stays what it was: there the window goes when it is normal again. What is preserved is the
   /// place that it was given last; where that is on no screen, this is the one where the window is shown meanwhile.
-  public var frame: WindowFrame? {
+  public var frame: Frame? {
     get { shownFrame }
     set {
       guard newValue != shownFrame else { return }
@@ -23,7 +23,7 @@ public import Observation
   }
 
   /// The window's size while it is normal; known also where ``frame`` is not.
-  public var size: WindowSize? {
+  public var size: Size? {
     get { shownSize }
     set {
       guard newValue != shownSize else { return }
@@ -32,43 +32,42 @@ public import Observation
   }
 
   /// The place that the user or the program has given the window last.
-  private var givenFrame: WindowFrame?
+  private var givenFrame: Frame?
   /// That place, or where the window has to be shown instead.
-  private var shownFrame: WindowFrame?
+  private var shownFrame: Frame?
   /// The size that the user or the program has given the window last.
-  private var givenSize: WindowSize?
+  private var givenSize: Size?
   /// That size, or as much of it as fits a screen.
-  private var shownSize: WindowSize?
+  private var shownSize: Size?
 
   /// How the window is shown.
-  public var state = WindowState.normal {
+  public var state = State.normal {
     didSet { if state != .minimized { shownState = state } }
   }
 
   /// The state in which a minimized window comes back; that of any other window is ``state``.
-  public private(set) var shownState = WindowState.normal
+  public private(set) var shownState = State.normal
 
   /// The screens there are now; with none, frames are restored as they were.
   ///
   /// Assign them whenever they change: a window that has lost its screen gets a ``frame`` on another one, and its own back.
-  @ObservationIgnored public var screens: [WindowFrame] = [] {
+  @ObservationIgnored public var screens: [Frame] = [] {
     didSet { if screens != oldValue { show() } }
   }
 
   /// Makes a window.
   ///
   /// - Parameters:
-  ///   - restorationIdentifier: The name among its siblings; nil excludes it and everything in it.
-  ///   - restorationClass: The registered class that remakes it; nil if it exists at launch.
+  ///   - restoration: What it is called among its siblings, and which class remakes it.
   ///   - content: The controller in it.
   ///   - screens: The screens there are now.
   public init(
-    restorationIdentifier: RestorationIdentifier?, restorationClass: RestorationClass? = nil,
-    content: (any RestorableController)? = nil, screens: [WindowFrame] = []
+    _ restoration: RestorationIdentity,
+    content: (any RestorableController)? = nil, screens: [Frame] = []
   ) {
     self.content = content
     self.screens = screens
-    super.init(restorationIdentifier: restorationIdentifier, restorationClass: restorationClass)
+    super.init(restoration)
   }
 
   /// The content, if there is one.
@@ -86,8 +85,8 @@ public import Observation
   /// - Parameters:
   ///   - state: How it is shown now.
   ///   - frame: Its present frame; that of a window which is not normal is not kept.
-  public func windowDidChange(to state: WindowState, frame: WindowFrame) {
-    windowDidChange(to: state, size: WindowSize(width: frame.width, height: frame.height))
+  public func windowDidChange(to state: State, frame: Frame) {
+    windowDidChange(to: state, size: Size(width: frame.width, height: frame.height))
     if state == .normal, frame.isUsable { self.frame = frame }
   }
 
@@ -96,7 +95,7 @@ public import Observation
   /// - Parameters:
   ///   - state: How it is shown now.
   ///   - size: Its present size; that of a window which is not normal is not kept.
-  public func windowDidChange(to state: WindowState, size: WindowSize) {
+  public func windowDidChange(to state: State, size: Size) {
     if self.state != state { self.state = state }
     guard state == .normal, size.isUsable, self.size != size else { return }
     self.size = size
@@ -107,19 +106,19 @@ public import Observation
   /// Notes where the desktop has shown the window by itself, which need not be the ``frame`` that it was asked for.
   ///
   /// That is no place that the user has given it: the next launch asks for the former one.
-  public func windowWasShown(at frame: WindowFrame) {
+  public func windowWasShown(at frame: Frame) {
     guard frame.isUsable else { return }
     if givenFrame == nil { givenFrame = frame }
-    if givenSize == nil { givenSize = WindowSize(width: frame.width, height: frame.height) }
+    if givenSize == nil { givenSize = Size(width: frame.width, height: frame.height) }
     shownFrame = frame
-    shownSize = WindowSize(width: frame.width, height: frame.height)
+    shownSize = Size(width: frame.width, height: frame.height)
   }
 
   /// Shows the window where it was put, as far as the screens allow.
   private func show() {
     if let givenFrame { shownFrame = givenFrame.visible(on: screens) }
     shownSize = givenSize?.fitting(screens)
-    if let shownFrame { shownSize = WindowSize(width: shownFrame.width, height: shownFrame.height) }
+    if let shownFrame { shownSize = Size(width: shownFrame.width, height: shownFrame.height) }
   }
 
   /// Preserves state, frame and size.
@@ -134,18 +133,18 @@ public import Observation
   /// Puts the window where it was, or where the user can reach it.
   override open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
     try super.decodeRestorableState(with: coder)
-    if let stored = try coder.decodeIfPresent(WindowFrame?.self, forKey: "window.frame") ?? nil {
+    if let stored = try coder.decodeIfPresent(Frame?.self, forKey: "window.frame") ?? nil {
       // Without screens nothing makes nonsense usable.
       let usable = stored.isUsable ? stored : stored.visible(on: screens)
       if usable.isUsable { givenFrame = usable }
     }
-    if let stored = try coder.decodeIfPresent(WindowSize?.self, forKey: "window.size") ?? nil, stored.isUsable {
+    if let stored = try coder.decodeIfPresent(Size?.self, forKey: "window.size") ?? nil, stored.isUsable {
       givenSize = stored
     }
     show()
     // The earlier state first: setting a state that is shown makes it the one to come back in.
     for key in ["window.shownState", "window.state"] {
-      if let name = try coder.decodeIfPresent(String.self, forKey: key), let stored = WindowState(rawValue: name) {
+      if let name = try coder.decodeIfPresent(String.self, forKey: key), let stored = State(rawValue: name) {
         state = stored
       }
     }
@@ -155,7 +154,7 @@ public import Observation
   override open func install(_ children: [RestoredChild]) {
     let own = containedControllers.filter { $0 !== content }
     let others = children.filter { child in
-      !own.contains { $0 === child.controller || $0.restorationIdentifier == child.identifier }
+      !own.contains { $0 === child.controller || $0.restoration.identifier == child.identifier }
     }
     if let controller = others.newest { content = controller }
   }

@@ -3,8 +3,8 @@
 /// ```swift
 /// static var stateVersion: StateVersion { 3 }
 /// static var migrations: StateMigrations<EditorState> {
-///   Migration(from: 1) { (old: EditorState1) in EditorState2(text: old.text, caret: 0) }
-///   Migration(from: 2) { (old: EditorState2) in EditorState(draft: old.text, caret: old.caret) }
+///   StateMigration(from: 1) { (old: EditorState1) in EditorState2(text: old.text, caret: 0) }
+///   StateMigration(from: 2) { (old: EditorState2) in EditorState(draft: old.text, caret: old.caret) }
 /// }
 /// ```
 ///
@@ -42,7 +42,7 @@ struct MigrationRoute<Result: Sendable>: Sendable {
   let read: @Sendable (RecordedValue) throws -> Result
 
   /// The same way and one step further.
-  func appending<Next>(_ step: Migration<Result, Next>) -> MigrationRoute<Next> where Result: Decodable {
+  func appending<Next>(_ step: StateMigration<Result, Next>) -> MigrationRoute<Next> where Result: Decodable {
     let read = read
     return MigrationRoute<Next>(from: from) { try step.transform(read($0)) }
   }

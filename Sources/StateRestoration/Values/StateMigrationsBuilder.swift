@@ -1,7 +1,7 @@
 /// Chains migrations so that each step's result is the next one's input, or nothing compiles.
 @resultBuilder public enum StateMigrationsBuilder {
   /// Begins with the first step.
-  public static func buildPartialBlock<From, To>(first: Migration<From, To>) -> StateMigrations<To> {
+  public static func buildPartialBlock<From, To>(first: StateMigration<From, To>) -> StateMigrations<To> {
     StateMigrations(routes: [route(of: first)])
   }
 
@@ -10,12 +10,12 @@
 
   /// Adds a step that begins where the chain has come to.
   public static func buildPartialBlock<Middle, To>(
-    accumulated: StateMigrations<Middle>, next: Migration<Middle, To>
+    accumulated: StateMigrations<Middle>, next: StateMigration<Middle, To>
   ) -> StateMigrations<To> {
     StateMigrations(routes: accumulated.routes.map { $0.appending(next) } + [route(of: next)])
   }
 
-  private static func route<From, To>(of step: Migration<From, To>) -> MigrationRoute<To> {
+  private static func route<From, To>(of step: StateMigration<From, To>) -> MigrationRoute<To> {
     MigrationRoute(from: step.from) { try step.transform($0.decode(From.self)) }
   }
 }

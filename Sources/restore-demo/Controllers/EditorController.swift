@@ -4,12 +4,11 @@ import StateRestoration
 /// One note, open for editing.
 ///
 /// Caret, scrolling and the unsaved draft come back.
-@MainActor final class EditorController: RestorableController, Screen {
+@MainActor final class EditorController: RestorableController, Screen, FinishingObject {
   /// The tag under which editors are registered.
   static let tag: RestorationClass = "editor"
 
-  let restorationIdentifier: RestorationIdentifier? = "editor"
-  let restorationClass: RestorationClass? = EditorController.tag
+  let restoration = RestorationIdentity("editor", class: EditorController.tag)
 
   /// The note that is edited; also the key by which the factory finds it again.
   @Restored("note") private(set) var identifier: ModelIdentifier = ""
@@ -22,8 +21,10 @@ import StateRestoration
   private let shelf: NoteShelf
   private let onStatus: @MainActor (String) -> Void
   private var buffer = TextBuffer()
-  private var columns = 80
-  private var visibleRows = 10
+  /// Where it was drawn last.
+  private var area = Canvas.Rectangle(row: 0, column: 0, rows: 10, columns: 81)
+  private var columns: Int { max(area.columns - 1, 2) }
+  private var visibleRows: Int { max(area.rows, 1) }
 
   /// Opens a note.
   ///
@@ -58,8 +59,7 @@ import StateRestoration
   }
 
   func draw(into canvas: inout Canvas, area: Canvas.Rectangle, isFocused: Bool) {
-    columns = max(area.columns - 1, 2)
-    visibleRows = max(area.rows, 1)
+    self.area = area
     let layout = TextLayout(buffer.characters, columns: columns)
     let position = layout.position(ofCaret: buffer.caret)
     let first = firstRow(showing: position.row, of: layout.rows.count)
@@ -88,6 +88,9 @@ import StateRestoration
     case .home: moveInRow(to: 0)
     case .end: moveInRow(to: .max)
     case .control("s"): write()
+    case .click(let row, let column):
+      guard let line = area.row(ofCell: row, column) else { return false }
+      move(toRow: line, column: column - area.column)
     default: return false
     }
     return true
@@ -112,6 +115,13 @@ import StateRestoration
     let layout = TextLayout(buffer.characters, columns: columns)
     let position = layout.position(ofCaret: buffer.caret)
     move(to: layout.caret(atRow: position.row + rows, column: position.column))
+  }
+
+  /// Moves to a cell of what is seen.
+  private func move(toRow row: Int, column: Int) {
+    let layout = TextLayout(buffer.characters, columns: columns)
+    let first = firstRow(showing: layout.position(ofCaret: buffer.caret).row, of: layout.rows.count)
+    move(to: layout.caret(atRow: first + row, column: column))
   }
 
   private func moveInRow(to column: Int) {

@@ -11,7 +11,7 @@ import StateRestoration
   init(shelf: NoteShelf, onOpen: @escaping @MainActor (String) -> Void) {
     self.shelf = shelf
     self.onOpen = onOpen
-    super.init(restorationIdentifier: "folders")
+    super.init("folders")
     association = self
     rowsDidChange()
     shelf.onChange { [weak self] moment in

@@ -8,7 +8,7 @@ import StateRestoration
 @MainActor final class InboxController: ContainerController {
   private(set) var jots: [JotController] = []
 
-  init() { super.init(restorationIdentifier: "inbox") }
+  init() { super.init("inbox") }
 
   override var containedControllers: [any RestorableController] { jots }
 

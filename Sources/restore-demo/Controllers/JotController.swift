@@ -5,11 +5,10 @@ import StateRestoration
   /// The tag under which jots are registered.
   static let tag: RestorationClass = "jot"
 
-  let restorationIdentifier: RestorationIdentifier?
-  let restorationClass: RestorationClass? = JotController.tag
+  let restoration: RestorationIdentity
 
   /// The line.
   @Restored("text") var text = ""
 
-  init(identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+  init(identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier, class: JotController.tag) }
 }

@@ -16,7 +16,7 @@ import StateRestoration
   init(folder: String, shelf: NoteShelf, onOpen: @escaping @MainActor (Note) -> Void) {
     self.shelf = shelf
     self.onOpen = onOpen
-    super.init(restorationIdentifier: "notes", restorationClass: Self.tag)
+    super.init(RestorationIdentity("notes", class: Self.tag))
     self.folder = folder
     association = self
     rowsDidChange()

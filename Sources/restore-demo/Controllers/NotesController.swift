@@ -12,15 +12,18 @@ import StateRestoration
   /// The screens that could not be made again while restoring, in words for a person; the deepest is the last.
   var missing: [String] = []
 
+  /// Whether there were two columns when it was drawn last.
+  private var isWide = false
+
   /// From how many columns on there are two.
   private static let wide = 100
 
   init(shelf: NoteShelf, onStatus: @escaping @MainActor (String) -> Void) {
     self.shelf = shelf
     self.onStatus = onStatus
-    stack = NavigationController(restorationIdentifier: "stack")
+    stack = NavigationController("stack")
     super.init(
-      restorationIdentifier: "notes-tab", primary: stack, dividerPosition: 0.3, dividerRange: 0.15...0.7)
+      "notes-tab", primary: stack, dividerPosition: 0.3, dividerRange: 0.15...0.7)
     stack.push(FolderListController(shelf: shelf) { [weak self] in self?.openFolder($0) })
     expectResult(of: RenameController.identifier, as: RenameController.Answer.self) { [weak self] answer in
       self?.rename(answer)
@@ -80,11 +83,15 @@ import StateRestoration
     stack.setStack([bottom, list, editor])
   }
 
+  /// The list that is seen beside an editor.
+  private var list: RowListController? { stack.stack.last { $0 is RowListController } as? RowListController }
+
   func draw(into canvas: inout Canvas, area: Canvas.Rectangle, isFocused: Bool) {
     canvas.draw(title, row: 0, column: 1, in: area, style: .title)
     let body = area.droppingRows(1)
     let isSheetOpen = presentedController != nil
-    if area.columns >= Self.wide {
+    isWide = area.columns >= Self.wide
+    if isWide {
       drawColumns(into: &canvas, area: body, isFocused: isFocused && !isSheetOpen)
     } else {
       top?.draw(into: &canvas, area: body, isFocused: isFocused && !isSheetOpen)
@@ -102,6 +109,9 @@ import StateRestoration
     case .escape, .backspace: stack.pop()
     case .left where stack.stack.count > 1: stack.pop()
     case .control("n"): presentRename()
+    case .click where stack.top is EditorController:
+      // Into the list beside the editor, if it is seen.
+      guard isWide, let list, list.handle(key) else { return false }
     case .altLeft: dividerPosition -= 0.05
     case .altRight: dividerPosition += 0.05
     default: return false
@@ -115,7 +125,6 @@ import StateRestoration
     let second = Canvas.Rectangle(
       row: area.row, column: area.column + width + 2, rows: area.rows, columns: area.columns - width - 2)
     for row in 0..<area.rows { canvas.draw("│", row: row, column: width, in: area, style: .dim) }
-    let list = stack.stack.last { $0 is RowListController } as? RowListController
     list?.draw(into: &canvas, area: first, isFocused: isFocused && list === stack.top)
     if let editor = stack.top as? EditorController {
       editor.draw(into: &canvas, area: second, isFocused: isFocused)
@@ -138,7 +147,10 @@ import StateRestoration
   }
 
   private func openNote(_ note: Note) {
-    if let editor = makeEditor(of: note) { stack.push(editor) }
+    guard let editor = makeEditor(of: note) else { return }
+    // A click may have come from the list beside another editor.
+    if stack.top is EditorController { stack.pop() }
+    stack.push(editor)
   }
 
   private func presentRename() {

@@ -15,9 +15,8 @@ import StateRestoration
     var name: String
   }
 
-  let restorationIdentifier: RestorationIdentifier? = RenameController.identifier
-  let restorationClass: RestorationClass? = RenameController.tag
-  var presentation: Presentation?
+  let restoration = RestorationIdentity(RenameController.identifier, class: RenameController.tag)
+  var presentation: ContainerController.Presentation?
 
   /// The note that gets the name.
   @Restored("note") private(set) var note: ModelIdentifier = ""

@@ -11,13 +11,13 @@ import StateRestoration
     self.notes = notes
     self.search = search
     self.settings = settings
-    super.init(restorationIdentifier: "root", tabs: [notes, search, settings])
+    super.init("root", tabs: [notes, search, settings])
   }
 
   override var containedControllers: [any RestorableController] { super.containedControllers + [inbox] }
 
   override func install(_ children: [RestoredChild]) {
-    super.install(children.filter { $0.identifier != inbox.restorationIdentifier })
+    super.install(children.filter { $0.identifier != inbox.restoration.identifier })
   }
 
   /// The screen of the selected tab.

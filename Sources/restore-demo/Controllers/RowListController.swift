@@ -3,8 +3,10 @@ import StateRestoration
 
 /// A list of one section that draws itself: one row selected, scrolled so that it is seen.
 @MainActor class RowListController: ListController, Screen {
-  /// How many rows were visible when it was drawn last.
-  private var visibleRows = 10
+  /// Where it was drawn last.
+  private var area = Canvas.Rectangle(row: 0, column: 0, rows: 10, columns: 0)
+  /// How many rows were visible then.
+  private var visibleRows: Int { max(area.rows, 1) }
 
   /// The title above it.
   var title: String { "" }
@@ -48,7 +50,7 @@ import StateRestoration
   }
 
   func draw(into canvas: inout Canvas, area: Canvas.Rectangle, isFocused: Bool) {
-    visibleRows = max(area.rows, 1)
+    self.area = area
     let rows = rows
     let top = ListDrawing.top(showing: selectedRow, from: topRow, height: visibleRows, count: rows.count)
     let list = ListDrawing(rows: rows, selected: selectedRow, top: top, emptyText: emptyText)
@@ -65,6 +67,10 @@ import StateRestoration
     case .home: choose(0)
     case .end: choose(rows.count - 1)
     case .enter where rows.indices.contains(row): open(row: row)
+    case .click(let line, let column):
+      guard let line = area.row(ofCell: line, column), rows.indices.contains(topRow + line) else { return false }
+      // The second click opens.
+      if topRow + line == row { open(row: row) } else { choose(topRow + line) }
     default: return false
     }
     return true

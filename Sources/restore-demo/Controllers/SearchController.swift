@@ -14,7 +14,7 @@ import StateRestoration
   init(shelf: NoteShelf, onOpen: @escaping @MainActor (Note) -> Void) {
     self.shelf = shelf
     self.onOpen = onOpen
-    super.init(restorationIdentifier: "search")
+    super.init("search")
     association = self
     shelf.onChange { [weak self] moment in
       if moment == .before { self?.dataSourceWillChange() } else { self?.search() }

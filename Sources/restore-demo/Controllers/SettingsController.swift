@@ -13,7 +13,7 @@ import StateRestoration
   init(hasPasscode: @escaping @MainActor () -> Bool, onAction: @escaping @MainActor (Action) -> Void) {
     self.hasPasscode = hasPasscode
     self.onAction = onAction
-    super.init(restorationIdentifier: "settings")
+    super.init("settings")
     rowsDidChange()
   }
 

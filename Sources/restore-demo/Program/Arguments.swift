@@ -17,6 +17,20 @@ struct Arguments: Equatable {
   var followsDesktop = false
   var showsHelp = false
 
+  /// What the keys do.
+  static let keys = """
+    F2 Notes, F3 Search, F4 Settings; ^T and Tab go to the next of them
+    F1, or ? where nothing is typed: this help
+    Arrows, Enter and Esc: choose, open and leave in lists
+    The mouse: a click chooses, a second one opens; the wheel scrolls
+    ^S writes a draft into its file; until then it is state, and comes back
+    ^N renames the note
+    ^L locks, once Settings have a passcode: without one nothing locks
+    ^R shows what came back at this launch, and what did not
+    ^Z suspends, ^Q quits, ^\\ quits by force and forgets
+    In a wide window Alt-left and Alt-right move the divider
+    """
+
   static let usage = """
     restore-demo [FOLDER] [--state DIR] [--desktop | --script FILE] [--log FILE]
 
@@ -29,15 +43,13 @@ struct Arguments: Equatable {
       --script FILE  run without a terminal: one command a line, - for standard input
       --log FILE     append what the framework does, paths and counts but never text
 
-    Keys: F1 Notes, F2 Search, F3 Settings (or ^T); arrows, Enter and Esc in lists; ^S writes a draft into its file;
-    ^N renames; ^L locks; ^R shows the restoration report; ^Z suspends; ^Q quits; ^\\ quits by force and forgets.
-    In a wide window Alt-left and Alt-right move the divider. There is no passcode, and nothing locks, until you set
-    one in Settings.
+    \(keys)
 
     A script is a person at the keyboard. Its commands:
       text WORDS           types the words
       key NAME             presses enter, escape, tab, backtab, backspace, delete, space, up, down, left, right, home,
                            end, pageup, pagedown, alt-left, alt-right, f1 to f12, ctrl-LETTER, or one character
+      click ROW COLUMN     clicks into a cell, counted from 1
       wait preserved       returns when everything until now would survive a power cut, at once if nothing changed
       lock                 as Ctrl-L; without a passcode the status line says that nothing locks
       unlock PASSCODE      tries a passcode; a wrong or delayed one is told on the screen, and the script goes on
@@ -46,7 +58,7 @@ struct Arguments: Equatable {
       background, foreground   leave and take the foreground
       quit, force-quit     end with a last save; end and forget
       crash, kill          abort at once; send SIGKILL to itself
-    Empty lines and lines that begin with # are skipped. To set the passcode 1234: key f3, key enter, text 1234,
+    Empty lines and lines that begin with # are skipped. To set the passcode 1234: key f4, key enter, text 1234,
     key enter, text 1234, key enter.
 
     The exit status is 0 when the script ran to its end or to its quit; 1 when a line is no command (then none is

@@ -13,14 +13,24 @@ extension DemoApplication {
     }
     if dialog != nil { return await handleDialog(key) }
     if key == .control("d"), root.notes.stack.stack.count == 1, !root.inbox.jots.isEmpty { return root.inbox.clear() }
-    if root.screen?.handle(key) != true, key == .tab { selectNextTab() }
+    if root.screen?.handle(key) == true { return }
+    switch key {
+    case .tab: selectNextTab()
+    case .character("?"): showHelp()
+    default: break
+    }
   }
 
   /// The keys that mean the same everywhere.
   private func handleEverywhere(_ key: Key) async -> Bool {
     switch key {
     case .control("t"): selectNextTab()
-    case .function(let number) where root.tabs.indices.contains(number - 1): root.select(number - 1)
+    case .function(1): showHelp()
+    case .function(let number) where root.tabs.indices.contains(number - 2): root.select(number - 2)
+    case .click(0, let column):
+      guard dialog == nil, let tab = chrome.tab(atColumn: column) else { return false }
+      reportView = nil
+      root.select(tab)
     case .control("l"): await lock()
     case .control("r"):
       let text = report?.description ?? "Nothing was restored in this run."
@@ -66,6 +76,8 @@ extension DemoApplication {
     default: _ = dialog?.prompt.handle(key)
     }
   }
+
+  private func showHelp() { reportView = ReportView(Arguments.keys, title: "Help") }
 
   private func selectNextTab() {
     root.select(((root.selectedIndex ?? 0) + 1) % root.tabs.count)

@@ -116,6 +116,17 @@ import StateRestoration
 
   // MARK: - Drawing
 
+  /// The frame around the screen of the selected tab.
+  var chrome: Chrome {
+    let common = [
+      Hint("F1", "help"), Hint("^T", "tab"), Hint("^L", "lock"), Hint("^R", "report"), Hint("^Q", "quit"),
+      Hint("^\\", "forget"),
+    ]
+    return Chrome(
+      tabs: root.tabs.compactMap { ($0 as? any Screen).map { $0 is NotesController ? "Notes" : $0.title } },
+      selectedTab: root.selectedIndex, status: status, hints: (root.screen?.hints ?? []) + common)
+  }
+
   /// Draws the whole screen.
   func draw(rows: Int, columns: Int) -> Canvas {
     var canvas = Canvas(rows: rows, columns: columns)
@@ -124,12 +135,6 @@ import StateRestoration
       return canvas
     }
     let screen = root.screen
-    let common = [
-      Hint("^T", "tab"), Hint("^L", "lock"), Hint("^R", "report"), Hint("^Q", "quit"), Hint("^\\", "forget"),
-    ]
-    let chrome = Chrome(
-      tabs: root.tabs.compactMap { ($0 as? any Screen).map { $0 is NotesController ? "Notes" : $0.title } },
-      selectedTab: root.selectedIndex, status: status, hints: (screen?.hints ?? []) + common)
     var area = chrome.draw(into: &canvas)
     if let snapshot {
       for (row, line) in snapshot.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

@@ -1,9 +1,11 @@
-/// A text over the whole screen, such as the restoration report.
+/// A text over the whole screen: the restoration report, or the help.
 struct ReportView {
+  let title: String
   let lines: [String]
   private(set) var top = 0
 
-  init(_ text: String) {
+  init(_ text: String, title: String = "Report") {
+    self.title = title
     lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 
@@ -22,7 +24,7 @@ struct ReportView {
   }
 
   func draw(into canvas: inout Canvas, area: Canvas.Rectangle) {
-    let inside = canvas.frame(area, title: "Report (any key closes)")
+    let inside = canvas.frame(area, title: "\(title) (any key closes)")
     for row in 0..<max(min(inside.rows, lines.count - top), 0) {
       canvas.draw(lines[top + row], row: row, column: 1, in: inside)
     }

@@ -62,6 +62,10 @@ struct Script: Equatable {
       let numbers = rest.split(separator: " ").compactMap { Int($0) }
       guard numbers.count == 2, numbers.allSatisfy({ (1...500).contains($0) }) else { return nil }
       return .resize(rows: numbers[0], columns: numbers[1])
+    case ("click", _):
+      let numbers = rest.split(separator: " ").compactMap { Int($0) }
+      guard numbers.count == 2, numbers.allSatisfy({ (1...500).contains($0) }) else { return nil }
+      return .key(.click(row: numbers[0] - 1, column: numbers[1] - 1))
     case ("lock", ""): return .lock
     case ("background", ""): return .background
     case ("foreground", ""): return .foreground

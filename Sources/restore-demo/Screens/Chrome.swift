@@ -5,6 +5,18 @@ struct Chrome: Equatable {
   var status: String
   var hints: [Hint]
 
+  /// The tab whose name is drawn in a column of the first row.
+  func tab(atColumn column: Int) -> Int? {
+    var end = 1
+    for (index, tab) in tabs.enumerated() {
+      let start = end
+      end += DisplayWidth.of(tab) + 2
+      if (start..<end).contains(column) { return index }
+      end += 1
+    }
+    return nil
+  }
+
   /// Draws the rows around the edge.
   ///
   /// - Returns: The part in the middle, for the controllers.

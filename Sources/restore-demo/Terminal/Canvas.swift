@@ -16,6 +16,12 @@ struct Canvas: Equatable {
     var rows: Int
     var columns: Int
 
+    /// The row of a cell of the screen within the rectangle; nil for one outside.
+    func row(ofCell row: Int, _ column: Int) -> Int? {
+      let isInside = (self.row..<self.row + max(rows, 0)).contains(row)
+      return isInside && (self.column..<self.column + max(columns, 0)).contains(column) ? row - self.row : nil
+    }
+
     /// The same rectangle without its first rows.
     func droppingRows(_ count: Int) -> Rectangle {
       let count = min(max(count, 0), max(rows, 0))

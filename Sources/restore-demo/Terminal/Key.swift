@@ -12,6 +12,8 @@ enum Key: Hashable, Sendable {
   case altLeft, altRight
   /// A function key, from 1.
   case function(Int)
+  /// A click of the mouse into a cell of the screen, from zero.
+  case click(row: Int, column: Int)
 }
 
 extension Key {

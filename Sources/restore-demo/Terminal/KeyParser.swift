@@ -101,9 +101,22 @@ struct KeyParser {
     return .some(Self.key(forSequence: parameters, final: final))
   }
 
+  /// What the mouse does, in the terminal's second way of telling it: a click, or the wheel, which is an arrow.
+  private static func key(forMouse parameters: Substring) -> Key? {
+    let numbers = parameters.split(separator: ";").compactMap { Int($0) }
+    guard numbers.count == 3, numbers[1] > 0, numbers[2] > 0 else { return nil }
+    switch numbers[0] {
+    case 0: return .click(row: numbers[2] - 1, column: numbers[1] - 1)
+    case 64: return .up
+    case 65: return .down
+    default: return nil
+    }
+  }
+
   private static func key(forSequence parameters: String, final: UInt8) -> Key? {
     let alt = parameters == "1;3"
     switch final {
+    case UInt8(ascii: "M") where parameters.first == "<": return key(forMouse: parameters.dropFirst())
     case UInt8(ascii: "A"): return .up
     case UInt8(ascii: "B"): return .down
     case UInt8(ascii: "C"): return alt ? .altRight : .right

@@ -21,11 +21,11 @@ final class TerminalSession {
   private let original: termios
   private(set) var isEntered = false
 
-  /// Alternate screen, no automatic wrap, bracketed paste.
-  private static let enterSequence = "\u{1B}[?1049h\u{1B}[?7l\u{1B}[?2004h\u{1B}[2J\u{1B}[H"
+  /// Alternate screen, no automatic wrap, bracketed paste, clicks and the wheel of a mouse.
+  private static let enterSequence = "\u{1B}[?1049h\u{1B}[?7l\u{1B}[?2004h\u{1B}[?1000h\u{1B}[?1006h\u{1B}[2J\u{1B}[H"
   /// The other way round; also what the handler of fatal signals writes.
   private static let leaveSequence: StaticString =
-    "\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+    "\u{1B}[?2026l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?2004l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
 
   /// Looks at the terminal without changing it.
   ///
@@ -110,7 +110,8 @@ final class TerminalSession {
     for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] {
       var action = sigaction()
       unsafe action.__sigaction_handler.sa_handler = { @Sendable number in
-        let sequence: StaticString = "\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+        let sequence: StaticString =
+          "\u{1B}[?2026l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?2004l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
         // Another thread may be about to draw, and would do it on the screen that is given back.
         let terminal = dup(1)
         let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)

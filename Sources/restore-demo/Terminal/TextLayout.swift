@@ -1,6 +1,7 @@
 /// A text broken into the rows of a given width, and the way from a caret to a cell and back.
 ///
-/// Breaking is by cells, never within a character; a line break ends a row. Linear in the text.
+/// A row breaks behind a blank or beside a wide character, and within a word only where that is wider than a row; never within
+/// a character. A line break ends a row. Linear in the text.
 struct TextLayout {
   /// The characters of each row, without the line break.
   let rows: [Range<Int>]
@@ -12,20 +13,27 @@ struct TextLayout {
     var rows: [Range<Int>] = []
     var start = 0
     var width = 0
+    // Where the row may end, and how wide what stands behind it is.
+    var place = 0
+    var behind = 0
     for (offset, character) in characters.enumerated() {
       if character.isNewline {
         rows.append(start..<offset)
         start = offset + 1
-        width = 0
+        (place, width, behind) = (start, 0, 0)
         continue
       }
       let cells = Self.cells(of: character)
+      let isBreakable = offset > start && (characters[offset - 1].isWhitespace || cells == 2)
+      if isBreakable { (place, behind) = (offset, 0) }
       if width + cells > columns {
-        rows.append(start..<offset)
-        start = offset
-        width = 0
+        if place <= start { (place, behind) = (offset, 0) }
+        rows.append(start..<place)
+        (start, width) = (place, behind)
       }
       width += cells
+      behind += cells
+      if cells == 2 { (place, behind) = (offset + 1, 0) }
     }
     rows.append(start..<characters.count)
     self.rows = rows

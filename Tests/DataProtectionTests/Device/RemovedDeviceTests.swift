@@ -58,6 +58,16 @@ import Testing
     #expect(try await world.opens("1234"))
   }
 
+  @Test func `a store whose device nobody else keeps makes it again like any other`() async throws {
+    let store = try await world.open().archives(for: slot)
+    try store.publish(Data("before".utf8))
+    perform(.removed)
+    let receipt = try store.publish(Data("after".utf8))
+    #expect(receipt.durability == .durable && receipt.isRemade)
+    store.close()
+    #expect(try await saved() == Data("after".utf8))
+  }
+
   /// Has something happen at one call of a save after another, each on a device of its own: the save after it is found.
   ///
   /// - Parameter body: Gets the number of the call, counted from the save's begin, and what saves; says whether the save was
@@ -71,7 +81,6 @@ import Testing
       let trial = RemovedDeviceTests()
       let disk = FaultyFileSystem(trial.world.memory)
       let device = try await trial.world.open(through: disk)
-      defer { withExtendedLifetime(device) {} }
       let store = try device.archives(for: trial.slot)
       try store.publish(Data("before".utf8))
       let isOver = body(trial, disk, call) { _ = try? store.publish(Data("during".utf8)) }

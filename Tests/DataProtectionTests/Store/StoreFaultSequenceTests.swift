@@ -67,6 +67,32 @@ import Testing
     }
   }
 
+  /// A save fails and can't take its file away again; the next save of the run loses its power.
+  @Test func `a file that a failed save has left is never taken for one that somebody has put back`() throws {
+    var cuts = 0
+    for cut in 1...60 {
+      let memory = MemoryFileSystem()
+      let faulty = FaultyFileSystem(memory)
+      let store = try rig.archives(faulty)
+      try store.publish(content)
+      faulty.fail(from: faulty.callCount + 1, [.rename, .unlink], .error(.inputOutput))
+      #expect(try errorCode { try store.publish(Data("lost".utf8)) } == .io)
+      faulty.heal()
+      #expect(rig.generations(memory) == ["g-1", "g-2"])
+      memory.cutPower(afterCall: memory.callCount + cut)
+      let isOver = (try? store.publish(Data("next".utf8)).durability) == .durable
+      for policy in memory.powerCutPolicies {
+        let found = try rig.observe(memory.afterPowerCut(policy))
+        let standsIn = found.content == content && found.standing == .olderGeneration(because: .missing)
+        #expect(found.standing == .current || standsIn, "cut after \(cut), \(policy): \(found)")
+        #expect([content, Data("next".utf8)].contains(found.content), "cut after \(cut), \(policy): \(found)")
+      }
+      cuts = cut
+      if isOver { break }
+    }
+    #expect(cuts > 5 && cuts < 60)
+  }
+
   @Test func `a deletion that is repeated after a failed sync survives a power cut`() throws {
     for isRestarted in [false, true] {
       let memory = MemoryFileSystem()

@@ -21,6 +21,7 @@ import Testing
     ledger.predecessor = record(8)
     ledger.pending = [record(5), record(6)]
     ledger.setAside = [record(1), record(2)]
+    ledger.sealedName = Array("a sealed name".utf8)
     return ledger
   }
 

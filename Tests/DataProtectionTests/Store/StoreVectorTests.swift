@@ -1,3 +1,4 @@
+import FaultyFileSystem
 import Foundation
 import Sealing
 import Testing
@@ -8,6 +9,7 @@ import Testing
 struct StoreVectorTests {
   struct Vector: Decodable {
     var frame, salt, commitment, frameBytes, ledgerKey, markerKey, epoch, boot, ledger, slots, marker: String
+    var slotNameKey, slotNameSalt: String
     var revision: UInt64
     var node: UInt32
   }
@@ -32,7 +34,7 @@ struct StoreVectorTests {
       keys: [
         .name: [UInt8](hex: archive.nameKey), .ledger: [UInt8](hex: vector.ledgerKey),
         .marker: [UInt8](hex: vector.markerKey),
-      ])
+      ], slotNameKey: [UInt8](hex: vector.slotNameKey), slotNameSalt: [UInt8](hex: vector.slotNameSalt))
   }
 
   @Test func `a frame sealed elsewhere opens here, and is sealed here with the same random bytes`() throws {
@@ -59,6 +61,11 @@ struct StoreVectorTests {
     ledger.current = Ledger.Record(
       generation: archive.generation, commitment: commitment, protection: archive.protectionClass,
       byteCount: UInt64(archive.bytes.count))
+    let slot = ArchiveSlot(application: archive.application, scene: archive.scene, slot: archive.slot)
+    let store = try StoreDirectory(
+      MemoryFileSystem(), in: nil, keys: keys, sealer: FileSealer(keys: archive.keys))
+    ledger.sealedName = try store.sealedName(of: slot, identity)
+    #expect(store.slot(of: ledger) == slot)
     #expect(try ledger.encoded(keys: keys) == [UInt8](hex: vector.ledger))
     #expect(try Ledger([UInt8](hex: vector.ledger), keys: keys) == ledger)
 
@@ -84,6 +91,7 @@ struct StoreVectorTests {
     for value in [
       archive.classKey, archive.nameKey, archive.identity, archive.fileKey, archive.commitment, archive.keybag,
       archive.classKeyIdentifier, vector.salt, vector.commitment, vector.ledgerKey, vector.markerKey,
+      vector.slotNameKey, vector.slotNameSalt,
       vector.epoch, vector.boot, String(decoding: [UInt8](hex: vector.frame), as: UTF8.self),
     ] {
       #expect(page.contains("`\(value)`"))
@@ -111,6 +119,8 @@ private struct VectorKeys: StoreKeys {
   var keybagRevision: UInt64
   var bootIdentifier: [UInt8]
   var keys: [StoreKeyPurpose: [UInt8]]
+  var slotNameKey: [UInt8]
+  var slotNameSalt: [UInt8]
 
   func refreshKeybagRevision() throws(ProtectionError) -> UInt64 { keybagRevision }
 
@@ -118,6 +128,21 @@ private struct VectorKeys: StoreKeys {
     let key = keys[purpose]!
     return try sealing("authenticate a record") { () throws(SealingError) in
       try HMACSHA256.authenticationCode(for: message.span, key: SecretKey(copying: key.span))
+    }
+  }
+
+  func sealSlotName(_ name: [UInt8], of identity: [UInt8]) throws(ProtectionError) -> [UInt8] {
+    try sealing("seal a name") { () throws(SealingError) in
+      try ChunkedEncryption.seal(
+        name.span, key: SecretKey(copying: slotNameKey.span), context: identity.span,
+        random: LaidDownRandom(slotNameSalt)
+      ).bytes
+    }
+  }
+
+  func openSlotName(_ sealed: [UInt8], of identity: [UInt8]) throws(ProtectionError) -> [UInt8] {
+    try sealing("open a name") { () throws(SealingError) in
+      try ChunkedEncryption.open(sealed.span, key: SecretKey(copying: slotNameKey.span), context: identity.span)
     }
   }
 }

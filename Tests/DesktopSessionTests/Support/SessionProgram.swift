@@ -61,7 +61,7 @@ import Testing
 
   /// One text, preserved.
   @MainActor final class Draft: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "draft"
+    let restoration: RestorationIdentity = "draft"
     @Restored("text") var text = ""
   }
 

@@ -17,14 +17,12 @@ struct DesktopSessionSnippets {
 
   // snippet: Extent
   @Observable final class DocumentController: StatefulController {
-    static var restorationExtent: RestorationExtent? { .restore }
-    let restorationIdentifier: RestorationIdentifier? = "document"
-    let restorationClass: RestorationClass? = "document"
+    let restoration = RestorationIdentity("document", class: "document")
     var restorableState = ""
   }
 
   @MainActor func registerDocuments(in registry: RestorationRegistry) {
-    registry.register(DocumentController.self, as: "document") { _, _ in DocumentController() }
+    registry.register(DocumentController.self, as: "document", extent: .restore) { _, _ in DocumentController() }
   }
 
   @MainActor func launch(_ application: RestorableApplication, isSessionRestored: Bool) async throws {

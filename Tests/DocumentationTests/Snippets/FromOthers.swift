@@ -3,16 +3,14 @@ import StateRestoration
 
 @MainActor struct FromOthersSnippets {
   // snippet: FromUIKit
-  @Observable final class NoteViewController: StatefulController {
+  @Observable final class NoteViewController: StatefulController, FinishingObject {
     nonisolated struct State: Codable, Sendable {
       var draft = ""
       var caret = 0
     }
 
     let note: ModelIdentifier
-    var restorationIdentifier: RestorationIdentifier? { "note \(note)" }
-    let restorationClass: RestorationClass? = "note"
-    var restorationModelIdentifier: ModelIdentifier? { note }
+    var restoration: RestorationIdentity { RestorationIdentity("note \(note)", class: "note", model: note) }
     var restorableState = State()
 
     init(note: ModelIdentifier) { self.note = note }
@@ -91,19 +89,20 @@ import StateRestoration
   // snippet: FromAppKit
   /// The windows of a program: each is made again by its class, and its content by its own.
   @Observable final class Windows: RestorationContainer {
-    let restorationIdentifier: RestorationIdentifier? = "windows"
+    let restoration: RestorationIdentity = "windows"
     private(set) var open: [WindowController] = []
 
     var restorationChildren: [any RestorableController] { open }
 
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) {
       open = children.arranged(with: open)
     }
   }
 
-  @MainActor func registerWindows(in registry: RestorationRegistry, screens: [WindowFrame]) {
+  @MainActor func registerWindows(in registry: RestorationRegistry, screens: [WindowController.Frame]) {
     registry.register(WindowController.self, as: "document") { path, _ in
-      WindowController(restorationIdentifier: path.last, restorationClass: "document", screens: screens)
+      WindowController(RestorationIdentity(path.last, class: "document"), screens: screens)
     }
   }
   // snippet end

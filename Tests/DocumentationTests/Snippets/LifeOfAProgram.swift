@@ -5,7 +5,7 @@ import StateRestoration
 struct LifeOfAProgramSnippets {
   // snippet: LifeParts
   final class Notes: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
-    let window = WindowController(restorationIdentifier: "window", content: StoredValue("draft", ""))
+    let window = WindowController("window", content: StoredValue("draft", ""))
 
     var rootController: (any RestorableController)? { window }
 
@@ -77,7 +77,7 @@ struct LifeOfAProgramSnippets {
 
   // snippet: LifeSensitive
   @Observable final class AccountController: StatefulController, SensitiveContent {
-    let restorationIdentifier: RestorationIdentifier? = "account"
+    let restoration: RestorationIdentity = "account"
     var restorableState = 0
     private(set) var isHidden = false
 

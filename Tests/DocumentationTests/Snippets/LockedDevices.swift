@@ -5,7 +5,7 @@ import StateRestoration
 struct LockedDevicesSnippets {
   // snippet: Merging
   @Observable final class PageController: MergingController {
-    let restorationIdentifier: RestorationIdentifier? = "page"
+    let restoration: RestorationIdentity = "page"
     var restorableState = ""
 
     func merged(stored: String, pending: String) -> String { stored + "\n" + pending }

@@ -57,7 +57,7 @@ struct NotComingBackSnippets {
 
   // snippet: Invalidate
   final class ClockController: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "clock"
+    let restoration: RestorationIdentity = "clock"
     var restorableState = 0
 
     func tick() {

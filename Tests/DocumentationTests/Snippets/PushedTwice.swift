@@ -5,12 +5,11 @@ struct PushedTwiceSnippets {
   /// The screen of one item; its identifier says which push it was.
   final class LinkedScreen: RestorableController {
     let title: String
-    let restorationIdentifier: RestorationIdentifier?
-    let restorationClass: RestorationClass? = "linked"
-    var restorationModelIdentifier: ModelIdentifier? { ModelIdentifier(title) }
+    let restoration: RestorationIdentity
 
     init(title: String, identifier: RestorationIdentifier?) {
-      (self.title, restorationIdentifier) = (title, identifier)
+      self.title = title
+      restoration = RestorationIdentity(identifier, class: "linked", model: ModelIdentifier(title))
     }
   }
 

@@ -9,9 +9,7 @@ struct OwnClassesSnippets {
     }
 
     let note: ModelIdentifier
-    var restorationIdentifier: RestorationIdentifier? { "note \(note)" }
-    let restorationClass: RestorationClass? = "note"
-    var restorationModelIdentifier: ModelIdentifier? { note }
+    var restoration: RestorationIdentity { RestorationIdentity("note \(note)", class: "note", model: note) }
     var restorableState = State()
 
     init(note: ModelIdentifier) {
@@ -35,12 +33,12 @@ struct OwnClassesSnippets {
   // snippet end
 
   final class SettingsController: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "settings"
+    let restoration: RestorationIdentity = "settings"
   }
 
   // snippet: Container
   final class PairController: RestorationContainer {
-    let restorationIdentifier: RestorationIdentifier? = "pair"
+    let restoration: RestorationIdentity = "pair"
     var left: (any RestorableController)?
     var right: (any RestorableController)?
 
@@ -65,7 +63,7 @@ struct OwnClassesSnippets {
 
   // snippet: Reference
   final class InspectorController: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "inspector"
+    let restoration: RestorationIdentity = "inspector"
     weak var inspected: NoteController?
 
     func encodeRestorableState(with coder: RestorationEncoder) {
@@ -85,7 +83,7 @@ struct OwnClassesSnippets {
   // snippet end
 
   final class Painter: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "painter"
+    let restoration: RestorationIdentity = "painter"
     @Restored("ink", using: .colour) var ink = Colour(red: 0, green: 0, blue: 0)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 // snippet: Testing
 final class SearchController: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "search"
+  let restoration: RestorationIdentity = "search"
   @Restored("query") var query = ""
 }
 
@@ -27,18 +27,17 @@ final class SearchController: RestorableController {
 // snippet end
 
 private final class ItemScreen: RestorableController {
-  let restorationIdentifier: RestorationIdentifier?
-  let restorationClass: RestorationClass? = "item"
+  let restoration: RestorationIdentity
   @Restored("draft") var draft = ""
 
-  init(_ item: RestorationIdentifier) { restorationIdentifier = item }
+  init(_ item: RestorationIdentifier) { restoration = RestorationIdentity(item, class: "item") }
 }
 
 // snippet: TestingRegistering
 @MainActor struct StackTests {
   @Test func `a pushed screen comes back with its draft`() async {
     let stack = RestorationSubject {
-      NavigationController(restorationIdentifier: "stack")
+      NavigationController("stack")
     } registering: { coordinator in
       coordinator.registry.register(ItemScreen.self, as: "item") { path, _ in path.last.map(ItemScreen.init) }
     }
@@ -77,13 +76,13 @@ private final class ItemScreen: RestorableController {
   @Test func `a pushed screen comes back in the next version`() async throws {
     let harness = RestorationHarness<HierarchyApplication<NavigationController>>(on: try await SimulatedDevice())
     let application = try await harness.launch {
-      HierarchyApplication(NavigationController(restorationIdentifier: "stack")) { coordinator in
+      HierarchyApplication(NavigationController("stack")) { coordinator in
         coordinator.registry.register(ItemScreen.self, as: "item") { path, _ in path.last.map(ItemScreen.init) }
       }
     }
     application.root.push(ItemScreen("milk"))
     try await harness.enterBackground()
-    #expect(try await harness.relaunchAfterUpdate(to: "2.0").root.top?.restorationIdentifier == "milk")
+    #expect(try await harness.relaunchAfterUpdate(to: "2.0").root.top?.restoration.identifier == "milk")
   }
 }
 // snippet end
@@ -142,7 +141,7 @@ private final class ItemScreen: RestorableController {
 /// The program of a later version.
 enum LaterVersion {
   final class SearchController: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "search"
+    let restoration: RestorationIdentity = "search"
     @Restored("words", formerly: "query") var words = ""
   }
 

@@ -5,7 +5,7 @@ struct ThreeWaysSnippets {
   // snippet: ThreeWays
   // 1. Marked properties. In an @Observable class: @ObservationIgnored @Restored("query") var query = ""
   final class SearchController: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "search"
+    let restoration: RestorationIdentity = "search"
     @Restored("query") var query = ""
   }
 
@@ -16,13 +16,13 @@ struct ThreeWaysSnippets {
   }
 
   @Observable final class EditorController: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restoration: RestorationIdentity = "editor"
     var restorableState = EditorState()
   }
 
   // 3. UIKit's way, for class trees.
   class CanvasController: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "canvas"
+    let restoration: RestorationIdentity = "canvas"
     var zoom = 1.0
 
     func encodeRestorableState(with coder: RestorationEncoder) {

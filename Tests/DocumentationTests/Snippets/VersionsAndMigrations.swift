@@ -12,40 +12,40 @@ struct VersionsAndMigrationsSnippets {
     var caret: Int
   }
 
-  nonisolated struct EditorState: Codable, Sendable {
+  nonisolated struct EditorState: VersionedState {
     var draft = ""
     var caret = 0
-  }
 
-  @Observable final class EditorController: StatefulController {
     static var stateVersion: StateVersion { 3 }
 
     static var migrations: StateMigrations<EditorState> {
-      Migration(from: 1) { (old: EditorState1) in EditorState2(text: old.text, caret: 0) }
-      Migration(from: 2) { (old: EditorState2) in EditorState(draft: old.text, caret: old.caret) }
+      StateMigration(from: 1) { (old: EditorState1) in EditorState2(text: old.text, caret: 0) }
+      StateMigration(from: 2) { (old: EditorState2) in EditorState(draft: old.text, caret: old.caret) }
     }
+  }
 
-    let restorationIdentifier: RestorationIdentifier? = "editor"
+  @Observable final class EditorController: StatefulController {
+    let restoration: RestorationIdentity = "editor"
     var restorableState = EditorState()
   }
   // snippet end
 
   // snippet: Versioned
-  nonisolated struct Sizes: VersionedValue {
+  nonisolated struct Sizes: VersionedState {
     var points: [Double] = []
 
     static var stateVersion: StateVersion { 2 }
 
     static var migrations: StateMigrations<Sizes> {
       // Version 1 was a list of whole numbers, without a type of its own.
-      Migration(from: 1) { (old: [Int]) in Sizes(points: old.map(Double.init)) }
+      StateMigration(from: 1) { (old: [Int]) in Sizes(points: old.map(Double.init)) }
     }
   }
   // snippet end
 
   // snippet: NewType
   final class PlayerController: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "player"
+    let restoration: RestorationIdentity = "player"
     // Until version 1.4 of the program this was a whole number of percent, under the key "volume".
     @Restored("loudness") var loudness = 1.0
 
@@ -59,13 +59,13 @@ struct VersionsAndMigrationsSnippets {
 
   // snippet: FormerKey
   final class SearchController: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "search"
+    let restoration: RestorationIdentity = "search"
     @Restored("query", formerly: "search text") var query = ""
   }
   // snippet end
 
   final class SearchPanel: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "search panel"
+    let restoration: RestorationIdentity = "search panel"
   }
 
   @MainActor func register(_ registry: RestorationRegistry) {
@@ -80,8 +80,7 @@ struct VersionsAndMigrationsSnippets {
 
   // snippet: StoredVersion
   class CanvasController: CodingController {
-    class var stateVersion: StateVersion { 2 }
-    let restorationIdentifier: RestorationIdentifier? = "canvas"
+    var restoration: RestorationIdentity { RestorationIdentity("canvas", version: 2) }
     var zoom = 1.0
 
     func encodeRestorableState(with coder: RestorationEncoder) {

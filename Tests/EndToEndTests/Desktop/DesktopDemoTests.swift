@@ -36,7 +36,7 @@ struct DesktopDemoTests {
 
   private func prepare(_ terminal: PseudoTerminal) async throws {
     try await harness.setPasscode("1234", in: terminal)
-    await terminal.type("\u{1B}OP")
+    await terminal.type("\u{1B}OQ")
     try await terminal.wait(forText: "Plans  (2)")
     try await harness.openTrip(in: terminal)
     await terminal.type("secret plans")

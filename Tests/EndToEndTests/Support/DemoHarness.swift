@@ -154,7 +154,7 @@ final class DemoHarness {
 
   /// Sets a passcode through Settings, as a person does.
   func setPasscode(_ passcode: String, in terminal: PseudoTerminal) async throws {
-    await terminal.type("\u{1B}OR")
+    await terminal.type("\u{1B}OS")
     try await terminal.wait(forText: "Set a passcode")
     await terminal.type("\r")
     try await terminal.wait(forText: "New passcode")

@@ -90,6 +90,8 @@ struct ScreenEmulator: CustomTestStringConvertible {
     case ("h", "?25"): isCursorVisible = true
     case ("l", "?25"): isCursorVisible = false
     case ("h", "?7"), ("l", "?7"), ("h", "?2004"), ("l", "?2004"), ("m", _): break
+    // Clicks and the wheel are told, or not.
+    case ("h", "?1000"), ("l", "?1000"), ("h", "?1006"), ("l", "?1006"): break
     case ("J", "2"): clear()
     case ("H", let position):
       let parts = position.split(separator: ";").map { Int($0) ?? 0 }

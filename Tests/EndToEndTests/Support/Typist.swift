@@ -34,7 +34,7 @@ struct Typist {
     let terminal = try await harness.start()
     try await terminal.wait(forText: "Folders")
     try await harness.setPasscode("0", in: terminal)
-    await terminal.type("\u{1B}OP\r")
+    await terminal.type("\u{1B}OQ\r")
     try await terminal.wait(forText: "Diary.md")
     await terminal.type("\r")
     try await terminal.wait(forText: "end")
@@ -104,7 +104,7 @@ struct Typist {
     let truths = ["Diary.md is gone", "holds no notes any more", "is left out"]
     #expect(truths.contains { told.contains($0) }, "after \(lastLife): \(told)")
     // Something else changes and is preserved, so that what nobody asked for has to be carried over.
-    await terminal.type("\u{1B}OQ")
+    await terminal.type("\u{1B}OR")
     try await terminal.wait(forText: "Search:")
     await terminal.type("\u{15}\(seed % 1000)")
     try await terminal.wait(for: "a receipt") { Self.receipt(on: $0) != nil }
@@ -140,7 +140,7 @@ struct Typist {
     // A terminal hands over 4 KiB at a time, and the status line is at the end.
     while await terminal.pump(milliseconds: 20) {}
     let rows = terminal.screen.text.split(separator: "\n", omittingEmptySubsequences: false)
-    await terminal.type("\u{1B}OP")
+    await terminal.type("\u{1B}OQ")
     return String(rows[rows.count - 2])
   }
 

@@ -8,6 +8,7 @@ struct KeyParserTests {
     ("\u{0C}", .control("l")), ("\u{1A}", .control("z")), ("\u{1C}", .control("\\")), ("\u{1B}[A", .up),
     ("\u{1B}OB", .down), ("\u{1B}[1;3C", .altRight), ("\u{1B}[3~", .delete), ("\u{1B}[5~", .pageUp),
     ("\u{1B}[Z", .backTab), ("\u{1B}OQ", .function(2)), ("\u{1B}[12~", .function(2)),
+    ("\u{1B}[<0;5;3M", .click(row: 2, column: 4)), ("\u{1B}[<64;1;1M", .up), ("\u{1B}[<65;1;1M", .down),
   ])
   func `the bytes of a key are that key, however they are split`(_ text: String, _ key: Key) {
     let bytes = Array(text.utf8)
@@ -16,6 +17,11 @@ struct KeyParserTests {
       let keys = parser.parse(bytes[..<split]) + parser.parse(bytes[split...])
       #expect(keys == [key], "split after \(split) bytes")
     }
+  }
+
+  @Test func `a button that is let go, and one that means nothing, are no keys`() {
+    var parser = KeyParser()
+    #expect(parser.parse(Array("\u{1B}[<0;5;3m\u{1B}[<2;5;3M\u{1B}[<0;0;0M\u{1B}[<0;5Mx".utf8)) == [.character("x")])
   }
 
   @Test func `a lone escape byte is the Escape key once nothing follows`() {

@@ -23,6 +23,18 @@ struct TextLayoutTests {
     }
   }
 
+  @Test(arguments: [
+    ("the quick brown fox", 10, ["the quick ", "brown fox"]),
+    ("a incomprehensible", 6, ["a ", "incomp", "rehens", "ible"]),
+    ("글은 넓다", 5, ["글은 ", "넓다"]), ("ab글cd", 4, ["ab글", "cd"]), ("one\ntwo three", 5, ["one", "two ", "three"]),
+  ])
+  func `a row ends between words, and within one only where that is wider than a row`(
+    _ text: String, _ columns: Int, _ rows: [String]
+  ) {
+    let layout = TextLayout(Array(text), columns: columns)
+    #expect(layout.rows.indices.map { layout.text(ofRow: $0) } == rows)
+  }
+
   @Test func `no row is wider than the screen`() {
     let layout = TextLayout(Array("a한b국c어d"), columns: 4)
     for row in layout.rows.indices { #expect(DisplayWidth.of(layout.text(ofRow: row)) <= 4) }

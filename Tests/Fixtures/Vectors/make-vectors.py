@@ -129,7 +129,13 @@ def store(archive):
     revision, node = 1, 3
     current = struct.pack("<Q32sBBQ", number, commitment, CLASSES[archive["protection"]], 0,
                           len(archive["file"]) // 2)
-    ledger = identity + epoch + struct.pack("<QQBBBB", revision, number, 1, 0, 0, 0) + current
+    name = b"".join(struct.pack("<I", len(part)) + part.encode() for part in
+                    (archive["application"], archive["scene"], archive["slot"]))
+    name += bytes(-len(name) % 64)
+    name_key, name_salt = (pseudorandom(f"worked example slot name {part}", count)
+                           for part, count in (("key", 32), ("salt", 24)))
+    sealed_name, _ = chunked(name_key, name_salt, identity, name)
+    ledger = identity + epoch + struct.pack("<QQBBBB", revision, number, 1, 0, 0, 0) + current + sealed_name
     slots = struct.pack("<QBI", revision, 0, 1) + identity[:16] + epoch + b"\0"
     # The first attempt of the boot runs; none has died.
     attempt = commitment + boot + struct.pack("<IHBB", 0xffffffff, 0, 0, 0)
@@ -138,6 +144,7 @@ def store(archive):
         "frame": frame.hex(), "salt": salt.hex(), "commitment": frame_commitment.hex(),
         "frameBytes": (struct.pack("<I", len(message)) + message).hex(),
         "ledgerKey": ledger_key.hex(), "markerKey": marker_key.hex(), "epoch": epoch.hex(), "boot": boot.hex(),
+        "slotNameKey": name_key.hex(), "slotNameSalt": name_salt.hex(),
         "revision": revision, "node": node,
         "ledger": record(b"SRLEDGER", keybag, ledger, ledger_key).hex(),
         "slots": record(b"SRSLOTS\n", keybag, slots, ledger_key).hex(),

@@ -22,7 +22,7 @@ package struct FuzzDevice: Sendable {
     let deviceKey = try DeviceKey(copying: [UInt8](repeating: 2, count: 32).span)
     let ring = KeyRing(
       keybag: identifier, revision: 3, storageKeys: try StorageKeys(deviceKey),
-      bootIdentifier: [UInt8](repeating: 4, count: 16))
+      bootIdentifier: [UInt8](repeating: 4, count: 16), random: random)
     var keys = KeybagKeys()
     for protection in ProtectionClass.allCases {
       let bytes = [UInt8](repeating: 64 + protection.rawValue, count: 32)

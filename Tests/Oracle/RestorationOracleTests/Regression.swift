@@ -598,5 +598,20 @@ struct Regression: Sendable, CustomTestStringConvertible {
         save
         launch
         """),
+    Regression(
+      name: "a page that was merely opened where restoring died hides nothing from a retry",
+      script: """
+        push root/a plain value=1
+        save
+        edit root/a value=2
+        save
+        crashInLaunch a decoding=yes
+        launch
+        push root/a plain
+        save
+        retry
+        save
+        launch
+        """),
   ]
 }

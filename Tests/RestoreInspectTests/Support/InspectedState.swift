@@ -9,15 +9,14 @@ import restore_inspect
 
 /// A device in memory with something preserved on it, and the tool pointed at it.
 @MainActor struct InspectedState {
-  final class Root: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "root"
+  final class Root: RestorationParent {
+    let restoration: RestorationIdentity = "root"
     let editor = Editor()
     var restorationChildren: [any RestorableController] { [editor] }
   }
 
   final class Editor: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "editor"
-    let restorationModelIdentifier: ModelIdentifier? = "note-7"
+    let restoration = RestorationIdentity("editor", model: "note-7")
     var draft = "a secret draft"
 
     func encodeRestorableState(with coder: RestorationEncoder) {

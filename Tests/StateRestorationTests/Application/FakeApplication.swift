@@ -120,18 +120,19 @@ final class FakeDevice: ApplicationDevice {
 }
 
 /// A controller with children, secrets and caches.
-@MainActor final class FakeController: RestorableController, SensitiveContent, MemoryWarningResponder {
-  let restorationIdentifier: RestorationIdentifier?
+@MainActor final class FakeController: RestorationParent, SensitiveContent, MemoryWarningResponder, RestorationViewOwner
+{
+  let restoration: RestorationIdentity
   var restorationChildren: [any RestorableController] = []
   var restorationViews: [any RestorableView] = []
   let log: CallLog
 
   init(_ identifier: RestorationIdentifier?, _ log: CallLog) {
-    restorationIdentifier = identifier
+    restoration = RestorationIdentity(identifier)
     self.log = log
   }
 
-  private var name: String { restorationIdentifier?.description ?? "nameless" }
+  private var name: String { restoration.identifier?.description ?? "nameless" }
 
   func hideSensitiveContent() { log.add("hide \(name)") }
   func revealSensitiveContent() { log.add("reveal \(name)") }
@@ -140,11 +141,11 @@ final class FakeDevice: ApplicationDevice {
 
 /// A view with secrets and caches.
 @MainActor final class FakeView: RestorableView, SensitiveContent, MemoryWarningResponder {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   let log: CallLog
 
   init(_ identifier: RestorationIdentifier, _ log: CallLog) {
-    restorationIdentifier = identifier
+    restoration = RestorationIdentity(identifier)
     self.log = log
   }
 

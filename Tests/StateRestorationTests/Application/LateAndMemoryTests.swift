@@ -9,8 +9,8 @@ import Testing
 
 /// A program made of the parts: a late restoration that it awaits, and memory that the framework gives back.
 @MainActor @Suite(.tags(.threads)) struct LateAndMemoryTests {
-  @MainActor final class Group: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "root"
+  @MainActor final class Group: RestorationParent {
+    let restoration: RestorationIdentity = "root"
     var restorationChildren: [any RestorableController]
 
     init(_ children: any RestorableController...) { restorationChildren = children }

@@ -70,7 +70,7 @@ import Testing
       }
     }
 
-    let restorationIdentifier: RestorationIdentifier? = "page"
+    let restoration: RestorationIdentity = "page"
     var restorableState: State
     private let tally: Tally
 

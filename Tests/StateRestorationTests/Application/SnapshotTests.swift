@@ -96,10 +96,10 @@ import Testing
     let fake = FakeApplication()
     let (secret, plain) = (FakeController(nil, fake.log), FakeController("plain", fake.log))
     let other = FakeController("other", fake.log)
-    let stack = NavigationController(restorationIdentifier: "stack", root: plain)
-    let tabs = TabController(restorationIdentifier: "tabs", tabs: [stack, other])
-    let split = SplitController(restorationIdentifier: "split", primary: tabs, secondary: nil)
-    let window = WindowController(restorationIdentifier: "window", content: split)
+    let stack = NavigationController("stack", root: plain)
+    let tabs = TabController("tabs", tabs: [stack, other])
+    let split = SplitController("split", primary: tabs, secondary: nil)
+    let window = WindowController("window", content: split)
     fake.delegate.root?.restorationChildren = [window]
     try await fake.application.launch()
     func isKept() async throws -> Bool {

@@ -95,7 +95,7 @@ import Testing
     await #expect(processExitsWith: .failure) {
       await MainActor.run {
         final class Both: CodingController {
-          let restorationIdentifier: RestorationIdentifier? = "both"
+          let restoration: RestorationIdentity = "both"
           @Restored("title") var title = ""
           func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(1, forKey: "title") }
           func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
@@ -109,7 +109,7 @@ import Testing
   // MARK: References
 
   final class Note: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "note"
+    let restoration: RestorationIdentity = "note"
   }
 
   @Test func `a reference comes back as the restored object`() throws {

@@ -194,10 +194,10 @@ private final class Unencodable: CodingController {
     }
   }
 
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   var isBad = false
 
-  init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+  init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier) }
 
   func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(Value(isBad: isBad), forKey: "value") }
   func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}

@@ -23,7 +23,7 @@ import Testing
 
   private func editor(_ model: ModelIdentifier? = nil, _ text: String = "") -> Screen {
     let editor = Screen("editor", text: text)
-    editor.restorationModelIdentifier = model
+    editor.restoration.model = model
     return editor
   }
 
@@ -51,7 +51,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     #expect(word(editor) == "draft")
     for (model, words) in [("B", "of B"), ("A", "blank")] as [(ModelIdentifier, String)] {
-      (editor.restorationModelIdentifier, editor.text) = (model, text(words, size))
+      (editor.restoration.model, editor.text) = (model, text(words, size))
       _ = try await coordinator.preserve(root)
     }
     if isEdited {
@@ -118,7 +118,7 @@ import Testing
 
   /// A view of another class than ``Field``.
   @Observable final class Slider: StatefulView {
-    var restorationIdentifier: RestorationIdentifier? = "field"
+    var restoration: RestorationIdentity = "field"
     var restorableState = 0
   }
 
@@ -170,7 +170,7 @@ import Testing
     culprit: RestorationIdentifier
   ) async throws {
     func stack(_ identifiers: [RestorationIdentifier]) -> NavigationController {
-      let stack = NavigationController(restorationIdentifier: "stack")
+      let stack = NavigationController("stack")
       stack.setStack(identifiers.map { Screen($0, text: $0.rawValue, tag: "screen") })
       return stack
     }
@@ -193,7 +193,25 @@ import Testing
     }
     let (last, whole) = (launch(), stack([]))
     _ = try await last.restore(into: whole, retriesLeftOut: true)
-    #expect(whole.stack.map(\.restorationIdentifier) == ["a", "b", "c"])
+    #expect(whole.stack.map(\.restoration.identifier) == ["a", "b", "c"])
+  }
+
+  @Test(arguments: sizes, [false, true])
+  func `a retry gives what was left out, unless something newer was typed`(size: Int, isEdited: Bool) async throws {
+    try await run(nil, typing: text("older", size))
+    try await bench.die(at: ["root", "editor"])
+    let (coordinator, root, opened) = (bench.launch(), Screen("root"), editor())
+    _ = try await coordinator.restore(into: root)
+    root.restorationChildren.append(opened)
+    _ = try await coordinator.preserve(root)
+    if isEdited {
+      opened.text = text("typed", size)
+      _ = try await coordinator.preserve(root)
+    }
+    let shown = editor()
+    let report = try await bench.launch().restore(into: Screen("root", children: [shown]), retriesLeftOut: true)
+    #expect(word(shown) == (isEdited ? "typed" : "older"))
+    #expect(report[["root", "editor"]]?.isRestored == true)
   }
 
   // MARK: - Factories
@@ -290,7 +308,7 @@ import Testing
     nonisolated enum Tool: String, Codable, Sendable { case pen, brush }
 
     final class Document: RestorableController {
-      let restorationIdentifier: RestorationIdentifier? = "document"
+      let restoration: RestorationIdentity = "document"
       @Restored("tool") var tool = Tool.pen
       @Restored("text") var text = ""
     }
@@ -300,7 +318,7 @@ import Testing
     nonisolated enum Tool: String, Codable, Sendable { case pen, brush, airbrush }
 
     final class Document: RestorableController {
-      let restorationIdentifier: RestorationIdentifier? = "document"
+      let restoration: RestorationIdentity = "document"
       @Restored("tool") var tool = Tool.pen
       @Restored("text") var text = ""
     }

@@ -17,7 +17,7 @@ import Testing
   /// A screen that matters little beside one that is as big as a test wants.
   private static func root() -> Screen {
     let low = Screen("low", text: low)
-    low.preservationPriority = .low
+    low.restoration.priority = .low
     return Screen("root", children: [low, Screen("normal", text: String(repeating: "n", count: 5_000))])
   }
 
@@ -86,7 +86,7 @@ import Testing
     let coordinator = bench.launch()
     // Whatever codes by hand is asked anew in each save.
     let notes = ["low", "normal"].map { Note(RestorationIdentifier($0)) }
-    notes[0].preservationPriority = .low
+    notes[0].restoration.priority = .low
     notes[0].text = Self.low
     notes[1].text = String(repeating: "n", count: 16_000)
     let root = Screen("root", children: notes)
@@ -115,15 +115,15 @@ import Testing
     on kind: StoreKind
   ) async throws {
     let bench = try await Self.bench(kind)
-    let window = WindowController(restorationIdentifier: "window", content: Sheet("high"))
+    let window = WindowController("window", content: Sheet("high"))
     window.present(Sheet("low"))
     #expect(try await bench.preserve(window).leftOut == [["window", "low"]])
     try await bench.kill()
-    let restored = WindowController(restorationIdentifier: "window")
+    let restored = WindowController("window")
     let report = try await bench.launch { $0.register(Sheet.self, as: "sheet") { path, _ in Sheet(path) } }
       .restore(into: restored)
     #expect((restored.content as? Sheet)?.text.count == 12_000)
-    #expect((restored.presentedController as? Sheet)?.restorationIdentifier == "low")
+    #expect((restored.presentedController as? Sheet)?.restoration.identifier == "low")
     #expect(report[["window", "low"]]?.notRestoredReason == .shed)
     #expect(report[["window", "low"]]?.byteCount == 0)
   }
@@ -131,28 +131,28 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `a dialog whose state is left out is not pushed onto a stack`(on kind: StoreKind) async throws {
     let bench = try await Self.bench(kind)
-    let navigation = NavigationController(restorationIdentifier: "navigation", root: Sheet("high"))
+    let navigation = NavigationController("navigation", root: Sheet("high"))
     navigation.present(Sheet("low"))
     #expect(try await bench.preserve(navigation).leftOut == [["navigation", "low"]])
     try await bench.kill()
-    let restored = NavigationController(restorationIdentifier: "navigation")
+    let restored = NavigationController("navigation")
     _ = try await bench.launch { $0.register(Sheet.self, as: "sheet") { path, _ in Sheet(path) } }
       .restore(into: restored)
-    #expect(restored.stack.map(\.restorationIdentifier) == ["high"])
-    #expect((restored.presentedController as? Sheet)?.restorationIdentifier == "low")
+    #expect(restored.stack.map(\.restoration.identifier) == ["high"])
+    #expect((restored.presentedController as? Sheet)?.restoration.identifier == "low")
   }
 
   @Test(arguments: StoreKind.allCases)
   func `a column whose state is left out is still that column`(on kind: StoreKind) async throws {
     let bench = try await Self.bench(kind)
-    let split = SplitController(restorationIdentifier: "split", primary: Sheet("high"), secondary: Sheet("low"))
+    let split = SplitController("split", primary: Sheet("high"), secondary: Sheet("low"))
     #expect(try await bench.preserve(split).leftOut == [["split", "low"]])
     try await bench.kill()
-    let restored = SplitController(restorationIdentifier: "split")
+    let restored = SplitController("split")
     let coordinator = bench.launch { $0.register(Sheet.self, as: "sheet") { path, _ in Sheet(path) } }
     _ = try await coordinator.restore(into: restored)
-    #expect((restored.primary as? Sheet)?.restorationIdentifier == "high")
-    #expect((restored.secondary as? Sheet)?.restorationIdentifier == "low")
+    #expect((restored.primary as? Sheet)?.restoration.identifier == "high")
+    #expect((restored.secondary as? Sheet)?.restoration.identifier == "low")
     #expect((restored.secondary as? Sheet)?.text == "")
   }
 
@@ -160,9 +160,9 @@ import Testing
     let bench = try await Self.bench(.memory)
     let sheet = Sheet("low")
     sheet.text = String(repeating: "l", count: 1_100_000)
-    let split = SplitController(restorationIdentifier: "split", secondary: sheet)
+    let split = SplitController("split", secondary: sheet)
     #expect(try await bench.preserve(split).leftOut == [["split", "low"]])
-    let restored = SplitController(restorationIdentifier: "split")
+    let restored = SplitController("split")
     _ = try await bench.launch { $0.register(Sheet.self, as: "sheet") { path, _ in Sheet(path) } }
       .restore(into: restored)
     #expect((restored.secondary as? Sheet)?.text == "")
@@ -171,21 +171,21 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `what was left out while locked does not replace what was stored before`(on kind: StoreKind) async throws {
     let bench = try await Self.bench(kind)
-    let split = SplitController(restorationIdentifier: "split", primary: Sheet("high"), secondary: Sheet("low"))
+    let split = SplitController("split", primary: Sheet("high"), secondary: Sheet("low"))
     (split.secondary as? Sheet)?.text = "old"
     (split.primary as? Sheet)?.text = "old"
     try await bench.preserve(split)
     try await bench.kill()
     try await bench.lock()
     let locked = bench.launch()
-    let touched = SplitController(restorationIdentifier: "split", primary: Sheet("high"), secondary: Sheet("low"))
+    let touched = SplitController("split", primary: Sheet("high"), secondary: Sheet("low"))
     _ = try await locked.restore(into: touched)
     (touched.primary as? Sheet)?.text = String(repeating: "m", count: 12_000)
     (touched.secondary as? Sheet)?.text = String(repeating: "m", count: 9_000)
     #expect(try await locked.preserve(touched).leftOut == [["split", "low"]])
     try await bench.kill()
     try await bench.unlock()
-    let restored = SplitController(restorationIdentifier: "split")
+    let restored = SplitController("split")
     _ = try await bench.launch { $0.register(Sheet.self, as: "sheet") { path, _ in Sheet(path) } }
       .restore(into: restored)
     #expect((restored.primary as? Sheet)?.text.count == 12_000)
@@ -194,11 +194,10 @@ import Testing
 
   /// A controller that codes by hand, with much text.
   private final class Note: CodingController {
-    let restorationIdentifier: RestorationIdentifier?
-    var preservationPriority = PreservationPriority.normal
+    var restoration: RestorationIdentity
     var text = ""
 
-    init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+    init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier) }
 
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(text, forKey: "text") }
 
@@ -211,21 +210,23 @@ import Testing
   @Observable final class Sheet: StatefulController {
     nonisolated struct State: Codable, Sendable { var text = "" }
 
-    let restorationIdentifier: RestorationIdentifier?
-    let restorationClass: RestorationClass? = "sheet"
+    let restoration: RestorationIdentity
     var restorableState = State()
     var text: String {
       get { restorableState.text }
       set { restorableState.text = newValue }
     }
-    var preservationPriority: PreservationPriority { restorationIdentifier == "low" ? .low : .high }
 
     init(_ identifier: RestorationIdentifier) {
-      restorationIdentifier = identifier
+      restoration = Self.identity(identifier)
       text = String(repeating: "x", count: identifier == "low" ? 9_000 : 12_000)
     }
 
-    init(_ path: RestorationPath) { restorationIdentifier = path.last }
+    init(_ path: RestorationPath) { restoration = Self.identity(path.last) }
+
+    private static func identity(_ identifier: RestorationIdentifier?) -> RestorationIdentity {
+      RestorationIdentity(identifier, class: "sheet", priority: identifier == "low" ? .low : .high)
+    }
   }
 }
 

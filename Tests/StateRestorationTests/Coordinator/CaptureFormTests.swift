@@ -59,10 +59,10 @@ import Testing
     let tree = LiveTree(
       registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
     _ = tree.capture(roots: [root], scope: .all, context: .test)
-    leaves[3].restorationModelIdentifier = "model"
-    leaves[70].preservationPriority = .high
-    leaves[71].restorationClass = "tag"
-    leaves[140].restorationIdentifier = nil
+    leaves[3].restoration.model = "model"
+    leaves[70].restoration.priority = .high
+    leaves[71].restoration.class = "tag"
+    leaves[140].restoration.identifier = nil
     for leaf in leaves { leaf.restorableState += 1000 }
     for _ in 0..<2 {
       let batch = tree.capture(roots: [root], scope: .all, context: .test)
@@ -82,14 +82,11 @@ import Testing
 
   /// A controller that nothing observes.
   final class Silent: StatefulController {
-    var restorationIdentifier: RestorationIdentifier?
-    var restorationModelIdentifier: ModelIdentifier?
-    var preservationPriority = PreservationPriority.normal
-    var restorationClass: RestorationClass?
+    var restoration: RestorationIdentity
     var restorableState: Int
 
     init(_ identifier: RestorationIdentifier, _ value: Int) {
-      restorationIdentifier = identifier
+      restoration = RestorationIdentity(identifier)
       restorableState = value
     }
   }
@@ -115,13 +112,13 @@ import Testing
     let tree = LiveTree(
       registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
     let objects = (0..<3).map { Silent("child \($0)", $0) }
-    objects[2].restorationModelIdentifier = "other"
+    objects[2].restoration.model = "other"
     for object in objects { tree.given.note(object, .own(NodeID(rawValue: 7)), of: nil, outlives: false) }
     let batch = tree.capture(roots: [Screen("root", children: objects)], scope: .all, context: .test, isMeeting: true)
     #expect(batch.records.contains { $0.model == "other" })
   }
 
-  @Test func `a container that gave its children no roles is asked again, unless it never gives any`() {
+  @Test func `a container that gave its children no roles is asked again`() {
     let late = LateRoles(child: Silent("child", 1))
     let tree = LiveTree(
       registry: RestorationRegistry(), changes: ChangeList {}, context: RestorationConfiguration().context)
@@ -129,29 +126,16 @@ import Testing
       tree.capture(roots: [late], scope: .all, context: .test).records.allSatisfy { $0.role == nil })
     late.role = "late"
     #expect(tree.capture(roots: [late], scope: .all, context: .test).records.count { $0.role != nil } == 1)
-    let never = NoRoles(child: Silent("child", 1))
-    #expect(!DefaultRole.isUsed(by: NoRoles.self))
-    _ = tree.capture(roots: [never], scope: .all, context: .test)
-    #expect(DefaultRole.isUsed(by: NoRoles.self))
-    #expect(!DefaultRole.isUsed(by: LateRoles.self))
   }
 
   /// A container whose children have a role some time.
   final class LateRoles: RestorationContainer {
-    let restorationIdentifier: RestorationIdentifier? = "late"
+    let restoration: RestorationIdentity = "late"
     let restorationChildren: [any RestorableController]
     var role: RestorationRole?
     init(child: any RestorableController) { restorationChildren = [child] }
     func installRestoredChildren(_ children: [RestoredChild]) {}
     func restorationRole(of child: any RestorableController) -> RestorationRole? { role }
-  }
-
-  /// A container that leaves roles to the default.
-  final class NoRoles: RestorationContainer {
-    let restorationIdentifier: RestorationIdentifier? = "never"
-    let restorationChildren: [any RestorableController]
-    init(child: any RestorableController) { restorationChildren = [child] }
-    func installRestoredChildren(_ children: [RestoredChild]) {}
   }
 
   /// How many paths a value holds, at any depth.

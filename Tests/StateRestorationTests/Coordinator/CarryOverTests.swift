@@ -77,7 +77,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     let again = Screen("root", children: names.reversed().map { Screen($0) })
     _ = try await bench.launch().restore(into: again)
-    #expect(again.restorationChildren.map(\.restorationIdentifier) == names)
+    #expect(again.restorationChildren.map(\.restoration.identifier) == names)
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -111,7 +111,7 @@ import Testing
     let child = Screen("before", text: "data")
     let root = Screen("root", children: [child])
     _ = try await coordinator.preserve(root)
-    child.restorationIdentifier = "after"
+    child.restoration.identifier = "after"
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(receipt.kind == .change)
     let again = Screen("root", children: [Screen("after")])
@@ -128,8 +128,8 @@ import Testing
     let b = Screen("b", text: "second")
     let root = Screen("root", children: [a, b])
     _ = try await coordinator.preserve(root)
-    a.restorationIdentifier = "b"
-    b.restorationIdentifier = "a"
+    a.restoration.identifier = "b"
+    b.restoration.identifier = "a"
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(receipt.findings.isEmpty)
     let again = Screen("root", children: [Screen("a"), Screen("b")])
@@ -224,13 +224,13 @@ import Testing
   func `the draft of one note does not land in the editor of another`(on kind: StoreKind) async throws {
     let bench = try await Bench(kind)
     let editor = Screen("editor", text: "draft of A")
-    editor.restorationModelIdentifier = "A"
+    editor.restoration.model = "A"
     try await bench.preserve(Screen("root", children: [editor]))
     let coordinator = bench.launch()
     let root = Screen("root")
     _ = try await coordinator.restore(into: root)
     let other = Screen("editor")
-    other.restorationModelIdentifier = "B"
+    other.restoration.model = "B"
     root.restorationChildren = [other]
     let report = coordinator.restore(other, at: ["root", "editor"])
     #expect(report?.notRestoredReason == .modelMismatch(recorded: "A", found: "B"))
@@ -242,7 +242,7 @@ import Testing
     try await bench.kill()
     for model: ModelIdentifier in ["A", "B"] {
       let editor = Screen("editor")
-      editor.restorationModelIdentifier = model
+      editor.restoration.model = model
       _ = try await bench.launch().restore(into: Screen("root", children: [editor]))
       #expect(editor.text == "draft of \(model)")
       bench.closePlaces()

@@ -202,8 +202,8 @@ import Testing
   // MARK: - Where it died
 
   /// A screen that dies, as far as the marker goes, in one of its hooks.
-  final class Fragile: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "fragile"
+  final class Fragile: CodingController, FinishingObject {
+    let restoration: RestorationIdentity = "fragile"
     var value: Int
     var onFinish: (() -> Void)?
     init(_ value: Int = 0) { self.value = value }

@@ -4,12 +4,12 @@ import Testing
 /// One decoder serves many nodes, and no node may notice.
 @MainActor struct DecoderLifeTests {
   final class Page: StatefulController {
-    let restorationIdentifier: RestorationIdentifier?
+    let restoration: RestorationIdentity
     var onSet: (() -> Void)?
     var restorableState: String { didSet { onSet?() } }
 
     init(_ identifier: RestorationIdentifier, _ state: String = "") {
-      restorationIdentifier = identifier
+      restoration = RestorationIdentity(identifier)
       restorableState = state
     }
   }
@@ -44,11 +44,11 @@ import Testing
     static var kept: [RestorationDecoder] = []
     static weak var remembered: RestorationDecoder?
     static var hadOne = false
-    let restorationIdentifier: RestorationIdentifier?
+    let restoration: RestorationIdentity
     var value = 0
 
     init(_ identifier: RestorationIdentifier, value: Int = 0) {
-      restorationIdentifier = identifier
+      restoration = RestorationIdentity(identifier)
       self.value = value
     }
 

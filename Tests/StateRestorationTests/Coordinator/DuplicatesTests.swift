@@ -32,7 +32,7 @@ import Testing
     if moment == .afterIt { _ = try await coordinator.preserve(root) }
     let thief = isFirst ? screens[0] : screens[1]
     let name: RestorationIdentifier = isFirst ? "b" : "a"
-    thief.restorationIdentifier = name
+    thief.restoration.identifier = name
     thief.text = "stolen"
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     let (kept, refused) = isFirst ? (2, 1) : (1, 2)
@@ -42,7 +42,7 @@ import Testing
           path: ["root", name], kept: "Screen (sibling \(kept))", refused: "Screen (sibling \(refused))")
       ])
     #expect(try await stored(bench, ["a", "b"]) == ["a a", "b b"])
-    thief.restorationIdentifier = "c"
+    thief.restoration.identifier = "c"
     _ = try await coordinator.preserve(root)
     #expect(try await stored(bench, [name, "c"]) == ["\(name) \(name)", isFirst ? "stolen a" : "stolen b"])
   }
@@ -57,7 +57,7 @@ import Testing
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
     if moment == .afterIt { _ = try await coordinator.preserve(root) }
-    for (screen, name) in zip(screens, renamed) { screen.restorationIdentifier = name }
+    for (screen, name) in zip(screens, renamed) { screen.restoration.identifier = name }
     _ = try await coordinator.preserve(root)
     return bench
   }
@@ -93,7 +93,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     if moment == .afterIt { _ = try await coordinator.preserve(root) }
     let name: RestorationIdentifier = isScreens ? "screen" : "one"
-    fields[1].restorationIdentifier = name
+    fields[1].restoration.identifier = name
     fields[1].restorableState = 5
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(
@@ -107,7 +107,7 @@ import Testing
     _ = try await bench.launch().restore(into: again)
     #expect(values.map(\.restorableState) == [1, 2])
     #expect(again["page"]?["screen"]?.text == "text")
-    fields[1].restorationIdentifier = "two"
+    fields[1].restoration.identifier = "two"
     _ = try await coordinator.preserve(root)
     let (last, latest) = hierarchy([0, 0], "")
     _ = try await bench.launch().restore(into: last)

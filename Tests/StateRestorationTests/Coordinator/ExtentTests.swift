@@ -7,12 +7,10 @@ import Testing
 @MainActor @Suite struct ExtentTests {
   /// A screen that comes back only when the session is restored.
   @Observable final class Document: StatefulController {
-    static var restorationExtent: RestorationExtent? { .restore }
-    var restorationIdentifier: RestorationIdentifier?
-    let restorationClass: RestorationClass? = "document"
+    var restoration: RestorationIdentity
     var restorableState = ""
     init(_ identifier: RestorationIdentifier?, _ text: String = "") {
-      restorationIdentifier = identifier
+      restoration = RestorationIdentity(identifier, class: "document")
       restorableState = text
     }
   }
@@ -23,7 +21,7 @@ import Testing
 
   private func launch(_ bench: Bench, as extent: RestorationExtent) -> RestorationCoordinator {
     let coordinator = bench.launch { registry in
-      registry.register(Document.self, as: "document") { path, _ in Document(path.last) }
+      registry.register(Document.self, as: "document", extent: .restore) { path, _ in Document(path.last) }
     }
     coordinator.extent = extent
     return coordinator

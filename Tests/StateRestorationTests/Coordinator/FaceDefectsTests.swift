@@ -165,19 +165,18 @@ import Testing
 
 /// A controller with a text and controllers below it.
 private final class Note: StatefulController, RestorationContainer {
-  let restorationIdentifier: RestorationIdentifier?
-  let restorationClass: RestorationClass?
+  let restoration: RestorationIdentity
   var restorableState = ""
   private(set) var children: [Note]
 
   init(_ identifier: RestorationIdentifier, tag: RestorationClass? = nil, children: [Note] = []) {
-    restorationIdentifier = identifier
-    restorationClass = tag
+    restoration = RestorationIdentity(identifier, class: tag)
     self.children = children
   }
 
   var restorationChildren: [any RestorableController] { children }
 
+  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
   func installRestoredChildren(_ restored: [RestoredChild]) {
     children = restored.compactMap { $0.controller as? Note }
   }
@@ -225,20 +224,20 @@ private nonisolated struct BrittleText: Codable, Sendable {
 }
 
 private class Brittle: StatefulController {
-  class var stateVersion: StateVersion { 1 }
-  let restorationIdentifier: RestorationIdentifier? = "root"
+  class var version: StateVersion { 1 }
+  var restoration: RestorationIdentity { RestorationIdentity("root", version: Self.version) }
   var restorableState: BrittleText
 
   init(_ text: String, fails: Bool = false) { restorableState = BrittleText(text: text, fails: fails) }
 }
 
 private final class NewerBrittle: Brittle {
-  override class var stateVersion: StateVersion { 2 }
+  override class var version: StateVersion { 2 }
 }
 
 /// Codes an optional value whether or not it has one.
 private final class Query: CodingController {
-  let restorationIdentifier: RestorationIdentifier? = "query"
+  let restoration: RestorationIdentity = "query"
   var text: String? = "fresh"
   var page = 1
 
@@ -255,7 +254,7 @@ private final class Query: CodingController {
 
 /// Encodes a value only while it has one.
 private final class Selection: CodingController {
-  let restorationIdentifier: RestorationIdentifier? = "selection"
+  let restoration: RestorationIdentity = "selection"
   var selected: String? = "first"
   private(set) var decodings = 0
 
@@ -271,7 +270,7 @@ private final class Selection: CodingController {
 
 /// Preserves by a marked property and by a coder method, which may fail.
 private final class Form: CodingController {
-  let restorationIdentifier: RestorationIdentifier? = "form"
+  let restoration: RestorationIdentity = "form"
   @Restored("title") var title = "fresh"
   var body = "fresh"
   private let failsDecoding: Bool

@@ -40,7 +40,7 @@ import Testing
     let root = hierarchy("document")
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
-    root["document"]?.restorationIdentifier = "renamed"
+    root["document"]?.restoration.identifier = "renamed"
     let isForgotten = await coordinator.forget(["root", isFormerPath ? "document" : "renamed", "find"])
     #expect(isForgotten != isFormerPath)
     _ = try await coordinator.preserve(root)

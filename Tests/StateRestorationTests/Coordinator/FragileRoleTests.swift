@@ -14,7 +14,7 @@ import Testing
   @Test(arguments: [false, true])
   func `what can't be encoded while locked keeps the stored state, in a column, too`(hasRole: Bool) async throws {
     func root(_ b: FragileController) -> any RestorableController {
-      hasRole ? SplitController(restorationIdentifier: "root", primary: b) : Screen("root", children: [b])
+      hasRole ? SplitController("root", primary: b) : Screen("root", children: [b])
     }
     try await bench.preserve(root(FragileController("b", "stored")))
     let b = FragileController("b", fails: true)
@@ -34,20 +34,20 @@ import Testing
       ? Panel.made("a", value: 1, isNewer: true) as any RestorableController
       : FragileController("a", "A", tag: "brittle")
     _ = try await bench.launchMakingAll(isNewer).preserve(
-      SplitController(restorationIdentifier: "root", primary: a, secondary: Screen("b", text: "B", tag: "screen")))
-    let (l, c) = (SplitController(restorationIdentifier: "root"), bench.launchMakingAll())
+      SplitController("root", primary: a, secondary: Screen("b", text: "B", tag: "screen")))
+    let (l, c) = (SplitController("root"), bench.launchMakingAll())
     _ = try await c.restore(into: l)
     (l.primary as? FragileController)?.restorableState = FragileText("", fails: true)
     (l.primary, l.secondary) = (l.secondary, l.primary)
     _ = try await c.preserve(l)
-    let n = SplitController(restorationIdentifier: "root")
+    let n = SplitController("root")
     _ = try await bench.launchMakingAll(isNewer).restore(into: n)
-    #expect([n.primary?.restorationIdentifier, n.secondary?.restorationIdentifier] == ["b", "a"])
+    #expect([n.primary?.restoration.identifier, n.secondary?.restoration.identifier] == ["b", "a"])
   }
 
   @Test func `a presented controller that is pushed while it can't be encoded is on the stack`() async throws {
     func stack() -> NavigationController {
-      NavigationController(restorationIdentifier: "root", root: Screen("list", tag: "screen"))
+      NavigationController("root", root: Screen("list", tag: "screen"))
     }
     let (l, b, c) = (stack(), FragileController("b", "B", tag: "brittle"), bench.launchMakingAll())
     l.present(b)
@@ -78,7 +78,7 @@ import Testing
   @Test func `a column that was edited and swapped while locked outlives the next save`() async throws {
     func make(_ a: String = "", _ b: String = "") -> SplitController {
       SplitController(
-        restorationIdentifier: "root", primary: Screen("a", text: a, tag: "screen"),
+        "root", primary: Screen("a", text: a, tag: "screen"),
         secondary: Screen("b", text: b, tag: "screen"))
     }
     _ = try await bench.launchMakingAll().preserve(make("A", "B"))

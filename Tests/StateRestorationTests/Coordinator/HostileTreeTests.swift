@@ -14,7 +14,7 @@ import Testing
     let root = Screen(
       "root",
       children: [
-        Screen("a", children: [Panel("deep")]), Panel("p"), NavigationController(restorationIdentifier: "nav"),
+        Screen("a", children: [Panel("deep")]), Panel("p"), NavigationController("nav"),
       ])
     root.restorationViews = [Field("field")]
     return root

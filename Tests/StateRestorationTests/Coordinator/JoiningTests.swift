@@ -36,7 +36,7 @@ import Testing
     let (root, c) = (Screen("root", children: [page]), bench.launch())
     _ = try await c.restore(into: root)
     _ = try await c.preserve(root)
-    (page.restorationModelIdentifier, page.restorableState) = ("B", "page B")
+    (page.restoration.model, page.restorableState) = ("B", "page B")
     _ = try await c.preserve(root)
     let typing = JoiningPage(model: "A")
     let next = Screen("root", children: [typing])
@@ -168,7 +168,7 @@ import Testing
     func make(_ text: String = "") -> (root: Screen, pages: [JoiningPage]) {
       let pages = (0..<70).map { number in
         let page = JoiningPage(text)
-        page.restorationIdentifier = RestorationIdentifier("p\(number)")
+        page.restoration.identifier = RestorationIdentifier("p\(number)")
         return page
       }
       return (Screen("root", children: pages), pages)
@@ -222,11 +222,11 @@ import Testing
 
   @Test func `replaced state of a page that was renamed does not come back by itself`() async throws {
     let (c, root, late) = try await launchWithLatePage()
-    late.restorationIdentifier = "other"
+    late.restoration.identifier = "other"
     _ = try await c.preserve(root)
     try await bench.kill()
     let (old, other) = (JoiningPage(), JoiningPage())
-    other.restorationIdentifier = "other"
+    other.restoration.identifier = "other"
     _ = try await bench.launch().restore(into: Screen("root", children: [old, other]))
     #expect([old.restorableState, other.restorableState] == ["", "stored+typed"])
   }
@@ -297,13 +297,13 @@ import Testing
   /// The same class in the program's next version, which can't read the older state.
   private enum Next {
     final class Page: JoiningTests.Page {
-      override class var stateVersion: StateVersion { 2 }
+      override class var version: StateVersion { 2 }
     }
   }
 
   fileprivate class Page: MergingController {
-    class var stateVersion: StateVersion { 1 }
-    let restorationIdentifier: RestorationIdentifier? = "page"
+    class var version: StateVersion { 1 }
+    var restoration: RestorationIdentity { RestorationIdentity("page", version: Self.version) }
     var restorableState = ""
     func merged(stored: String, pending: String) -> String { stored + "+" + pending }
   }

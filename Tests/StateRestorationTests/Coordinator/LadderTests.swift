@@ -156,7 +156,7 @@ import Testing
   {
     let bench = Bench()
     func stack(_ screens: [Screen]) -> NavigationController {
-      let stack = NavigationController(restorationIdentifier: "stack")
+      let stack = NavigationController("stack")
       stack.setStack(screens)
       return stack
     }

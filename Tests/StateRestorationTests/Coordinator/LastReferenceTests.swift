@@ -69,7 +69,7 @@ import Testing
     func share(_ texts: [String]) async throws -> (RestorationCoordinator, [FragileController]) {
       let objects = zip(["a", "b", "c"], texts).map { FragileController($0, $1) }
       let coordinator = bench.launch { registry in
-        for object in objects { registry.share(object, as: object.restorationIdentifier!) }
+        for object in objects { registry.share(object, as: object.restoration.identifier!) }
       }
       return (coordinator, objects)
     }

@@ -28,7 +28,7 @@ import Testing
 
   @Test(arguments: [false, true]) func `below a renamed parent`(saves: Bool) async throws {
     let (coordinator, root, document) = try await launch()
-    document.restorationIdentifier = "renamed"
+    document.restoration.identifier = "renamed"
     if saves { _ = try await coordinator.preserve(root) }
     let find = Screen("find")
     document.restorationChildren = [find]
@@ -51,7 +51,7 @@ import Testing
 
   @Test(arguments: [false, true]) func `not below a parent that has taken another's name`(saves: Bool) async throws {
     let (coordinator, root, document) = try await launch()
-    document.restorationIdentifier = "renamed"
+    document.restoration.identifier = "renamed"
     let other = Screen("document")
     root.restorationChildren = [document, other]
     if saves { _ = try await coordinator.preserve(root) }
@@ -69,7 +69,7 @@ import Testing
   @Test(arguments: [false, true]) func `not below a parent that shows another model`(saves: Bool) async throws {
     func editor(_ child: Screen?) -> Screen {
       let editor = Screen("editor", children: child.map { [$0] } ?? [])
-      editor.restorationModelIdentifier = "A"
+      editor.restoration.model = "A"
       return editor
     }
     try await bench.preserve(Screen("root", children: [editor(Screen("find", text: "A's"))]))
@@ -77,7 +77,7 @@ import Testing
     let root = Screen("root", children: [changing])
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
-    changing.restorationModelIdentifier = "B"
+    changing.restoration.model = "B"
     if saves { _ = try await coordinator.preserve(root) }
     let find = Screen("find")
     changing.restorationChildren = [find]
@@ -91,7 +91,7 @@ import Testing
 
   @Test func `what is forgotten below a renamed parent is not given by its former path`() async throws {
     let (coordinator, root, document) = try await launch()
-    document.restorationIdentifier = "renamed"
+    document.restoration.identifier = "renamed"
     _ = try await coordinator.preserve(root)
     #expect(await coordinator.forget(["root", "renamed", "find"]))
     let find = Screen("find")
@@ -116,7 +116,7 @@ import Testing
     }
     do {
       let (coordinator, root, scope) = try await launch("document")
-      root["document"]?.restorationIdentifier = "renamed"
+      root["document"]?.restoration.identifier = "renamed"
       if saves { _ = try await coordinator.preserve(root) }
       #expect(try scope.value(ofType: String.self, forKey: "draft") == "typed")
       _ = try await coordinator.preserve(root)
@@ -161,7 +161,7 @@ import Testing
       root.restorationChildren = [other]
       #expect(coordinator.restore(other, at: ["root", "c"])?.isRestored == true)
     }
-    used.restorationIdentifier = "b"
+    used.restoration.identifier = "b"
     root.restorationChildren.append(used)
     #expect(coordinator.restore(used, at: ["root", "b"])?.isRestored == true)
     #expect(used.text == "b's")

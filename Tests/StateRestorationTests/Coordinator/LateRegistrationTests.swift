@@ -88,7 +88,7 @@ import Testing
   @Test func `what a save has met and is another model's does not spend what was preserved`() async throws {
     func editor(of model: ModelIdentifier, _ text: String = "") -> Screen {
       let editor = self.editor(text, page: text)
-      editor.restorationModelIdentifier = model
+      editor.restoration.model = model
       return editor
     }
     let bench = Bench()
@@ -266,7 +266,7 @@ import Testing
   ) async throws {
     func page(_ model: ModelIdentifier) -> Screen {
       let page = Screen("page", text: "of \(model)")
-      page.restorationModelIdentifier = model
+      page.restoration.model = model
       return page
     }
     let bench = Bench()
@@ -306,7 +306,7 @@ import Testing
 
   /// Runs something while it is asked for its state.
   final class Asked: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "asked"
+    let restoration: RestorationIdentity = "asked"
     var onEncode: (() -> Void)?
     func encodeRestorableState(with coder: RestorationEncoder) { onEncode?() }
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
@@ -370,7 +370,7 @@ import Testing
     let register: (RestorationRegistry) -> Void = { $0.register(Screen.self, as: "note", onlyIf: { _ in !isGone }) }
     func note(_ text: String = "", page: Screen) -> Screen {
       let note = Screen("note", text: text, tag: "note", children: [page])
-      note.restorationModelIdentifier = "one"
+      note.restoration.model = "one"
       return note
     }
     _ = try await bench.launch(register).preserve(

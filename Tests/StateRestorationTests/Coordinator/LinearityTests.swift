@@ -13,18 +13,17 @@ import Testing
 @MainActor @Suite(.timeLimit(.minutes(10))) struct LinearityTests {
   /// A controller of many, which keeps them in a plain list.
   final class Shelf: CodingController, RestorationContainer {
-    var restorationIdentifier: RestorationIdentifier?
-    var restorationClass: RestorationClass?
-    var restorationModelIdentifier: ModelIdentifier?
+    var restoration: RestorationIdentity
     var restorationChildren: [any RestorableController] = []
     var friends: [any RestorableObject] = []
     var next: (any RestorableObject)?
 
     init(_ identifier: RestorationIdentifier?, _ children: [any RestorableController] = []) {
-      restorationIdentifier = identifier
+      restoration = RestorationIdentity(identifier)
       restorationChildren = children
     }
 
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) {}
 
     func encodeRestorableState(with coder: RestorationEncoder) {
@@ -133,7 +132,7 @@ import Testing
       let stage = Stage(root)
       try await stage.preserve()
       for (index, child) in children.enumerated() {
-        child.restorationIdentifier = RestorationIdentifier("s\((index + 1) % count)")
+        child.restoration.identifier = RestorationIdentifier("s\((index + 1) % count)")
       }
       return stage
     } _: { stage in
@@ -145,10 +144,10 @@ import Testing
   @Test func `many children that all show another model, in another order`() async throws {
     let growth = try await growth { count in
       let children = shelves(count)
-      for child in children { child.restorationModelIdentifier = "A" }
+      for child in children { child.restoration.model = "A" }
       let stage = Stage(Shelf("root", children))
       try await stage.preserve()
-      for child in children { child.restorationModelIdentifier = "B" }
+      for child in children { child.restoration.model = "B" }
       stage.root.restorationChildren.reverse()
       return stage
     } _: { stage in
@@ -161,10 +160,10 @@ import Testing
     let growth = try await growth { count in
       let bench = Bench()
       let stored = shelves(2 * count)
-      for shelf in stored { (shelf.friends, shelf.restorationModelIdentifier) = ([shelf], "A") }
+      for shelf in stored { (shelf.friends, shelf.restoration.model) = ([shelf], "A") }
       _ = try await bench.preserve(Shelf("root", stored))
       let stage = Stage(Shelf("root", shelves(2 * count)), bench)
-      for case let shelf as Shelf in stage.root.restorationChildren { shelf.restorationModelIdentifier = "B" }
+      for case let shelf as Shelf in stage.root.restorationChildren { shelf.restoration.model = "B" }
       _ = try await stage.coordinator.restore(into: stage.root)
       for case let shelf as Shelf in stage.root.restorationChildren { shelf.friends = [stage.root] }
       stage.root.restorationChildren.removeLast(count)
@@ -178,7 +177,7 @@ import Testing
   @Test func `siblings that all have one identifier`() async throws {
     let growth = try await growth { count in
       let siblings = shelves(count)
-      for shelf in siblings { shelf.restorationIdentifier = "one" }
+      for shelf in siblings { shelf.restoration.identifier = "one" }
       return Stage(Shelf("root", siblings))
     } _: { stage in
       try await stage.preserve()
@@ -203,7 +202,7 @@ import Testing
     let growth = try await growth { count in
       let root = Shelf("root")
       root.friends = shelves(count)
-      for case let friend as Shelf in root.friends { friend.restorationClass = "shelf" }
+      for case let friend as Shelf in root.friends { friend.restoration.class = "shelf" }
       return Stage(root)
     } _: { stage in
       try await stage.preserve()
@@ -223,7 +222,7 @@ import Testing
     } _: { stage in
       let children = stage.root.restorationChildren
       for child in isReversed ? children.reversed() : children {
-        let path: RestorationPath = ["root", child.restorationIdentifier ?? ""]
+        let path: RestorationPath = ["root", child.restoration.identifier ?? ""]
         guard stage.coordinator.restore(child, at: path)?.isRestored == true else {
           Issue.record("\(path) was not restored")
           return
@@ -251,7 +250,7 @@ import Testing
     } _: { stage in
       let scope = try #require(stage.root.restorationChildren.first as? RestorationScope)
       for case let shelf as Shelf in stage.root.friends {
-        let key = try #require(shelf.restorationIdentifier?.rawValue)
+        let key = try #require(shelf.restoration.identifier?.rawValue)
         if isRead { #expect(scope.value(key, default: 0).value == 0) } else { try scope.setValue(1, forKey: key) }
       }
     }
@@ -261,11 +260,11 @@ import Testing
   @Test func `siblings that change what they are called and what they show`() async throws {
     let growth = try await growth { count in
       let stage = Stage(Shelf("root", shelves(count)))
-      for case let shelf as Shelf in stage.root.restorationChildren { shelf.restorationModelIdentifier = "one" }
+      for case let shelf as Shelf in stage.root.restorationChildren { shelf.restoration.model = "one" }
       try await stage.preserve()
       for case let shelf as Shelf in stage.root.restorationChildren {
-        shelf.restorationIdentifier = RestorationIdentifier("new \(shelf.restorationIdentifier?.rawValue ?? "")")
-        shelf.restorationModelIdentifier = "other"
+        shelf.restoration.identifier = RestorationIdentifier("new \(shelf.restoration.identifier?.rawValue ?? "")")
+        shelf.restoration.model = "other"
       }
       return stage
     } _: { stage in
@@ -302,7 +301,7 @@ import Testing
 
   @Test func `a stack of very many controllers that is turned around`() async throws {
     let growth = try await growth { count in
-      let navigation = NavigationController(restorationIdentifier: "stack")
+      let navigation = NavigationController("stack")
       navigation.setStack(shelves(count))
       let stage = Stage(Shelf("root", [navigation]))
       try await stage.preserve()
@@ -319,7 +318,7 @@ import Testing
     let growth = try await growth { count in
       Stage(Shelf("root", shelves(count)))
     } _: { stage in
-      let navigation = NavigationController(restorationIdentifier: "stack")
+      let navigation = NavigationController("stack")
       let shelves = stage.root.restorationChildren
       for shelf in shelves { navigation.push(shelf) }
       #expect(shelves.count { navigation.restorationRole(of: $0) == nil } == 1)
@@ -331,7 +330,7 @@ import Testing
 
   @Test func `a stack of which only the bottom has a name`() async throws {
     let growth = try await growth { count in
-      let navigation = NavigationController(restorationIdentifier: "stack")
+      let navigation = NavigationController("stack")
       navigation.setStack([Shelf("bottom")] + (0..<count).map { _ in Shelf(nil) })
       return Stage(Shelf("root", [navigation]))
     } _: { stage in

@@ -38,7 +38,7 @@ import Testing
     cause: Cause, change: StackChange
   ) async throws {
     func hierarchy(_ list: RestorationIdentifier, _ targets: Screen...) -> (Screen, NavigationController) {
-      let nav = NavigationController(restorationIdentifier: "nav", root: Screen(list))
+      let nav = NavigationController("nav", root: Screen(list))
       return (Screen("window", children: [nav, Screen("tools", children: targets)]), nav)
     }
     do {
@@ -51,7 +51,7 @@ import Testing
       let (root, nav) = hierarchy("list")
       let coordinator = blankLaunch(cause)
       _ = try await coordinator.restore(into: root)
-      #expect(nav.stack.map(\.restorationIdentifier) == ["list", "editor"])
+      #expect(nav.stack.map(\.restoration.identifier) == ["list", "editor"])
       change.apply(to: nav)
       root.text = "edit"
       _ = try await coordinator.preserve(root)
@@ -59,8 +59,8 @@ import Testing
     let target = Screen("target")
     let (root, nav) = hierarchy(change.listName, target)
     let report = try await launch(cause).restore(into: root)
-    #expect(nav.stack.map(\.restorationIdentifier) == change.names, "\(report)")
-    let editor = nav.stack.compactMap { $0 as? Panel }.first { $0.restorationIdentifier == "editor" }
+    #expect(nav.stack.map(\.restoration.identifier) == change.names, "\(report)")
+    let editor = nav.stack.compactMap { $0 as? Panel }.first { $0.restoration.identifier == "editor" }
     #expect(editor?.value == 5, "\(report)")
     #expect(editor?.strongFriend === (cause == .referrer ? target : nil), "\(report)")
   }
@@ -93,15 +93,15 @@ import Testing
   }
 
   @Observable final class Document: StatefulController {
-    static var restorationExtent: RestorationExtent? { .restore }
-    let restorationIdentifier: RestorationIdentifier? = "document"
-    let restorationClass: RestorationClass? = "document"
+    let restoration = RestorationIdentity("document", class: "document")
     var restorableState = ""
   }
 
   @Test func `what its launch does not ask for does not grow too old`() async throws {
     func launch(_ extent: RestorationExtent) -> RestorationCoordinator {
-      let coordinator = bench.launch { $0.register(Document.self, as: "document", freshFor: .seconds(1000)) }
+      let coordinator = bench.launch {
+        $0.register(Document.self, as: "document", freshFor: .seconds(1000), extent: .restore)
+      }
       coordinator.extent = extent
       return coordinator
     }

@@ -18,7 +18,7 @@ import Testing
 
   private func hierarchy(low: String = "", high: String = "") -> Screen {
     let screen = Screen("low", text: low)
-    screen.preservationPriority = .low
+    screen.restoration.priority = .low
     return Screen("root", children: [screen, Screen("high", text: high)])
   }
 

@@ -531,14 +531,14 @@ import Testing
     first.text = "stored"
     _ = try await saving.preserve(first)
     let root = Screen("root")
-    root.restorationModelIdentifier = "A"
+    root.restoration.model = "A"
     let coordinator = bench.launch()
-    try await bench.launchLocked(root, coordinator) { root.restorationModelIdentifier = "B" }
+    try await bench.launchLocked(root, coordinator) { root.restoration.model = "B" }
     try await bench.unlock(coordinator)
     #expect(root.text == "stored")
     _ = try await coordinator.preserve(root)
     let next = Screen("root")
-    next.restorationModelIdentifier = "B"
+    next.restoration.model = "B"
     _ = try await bench.launch().restore(into: next)
     #expect(next.text == "stored")
   }
@@ -546,11 +546,11 @@ import Testing
   @Test func `what was typed for one model while locked leaves another model's row as it is`() async throws {
     let bench = Bench()
     let editor = Screen("editor", text: "draft of A")
-    editor.restorationModelIdentifier = "A"
+    editor.restoration.model = "A"
     try await bench.preserve(Screen("root", children: [editor]))
     try await bench.lock()
     let other = Screen("editor")
-    other.restorationModelIdentifier = "B"
+    other.restoration.model = "B"
     try await lockedRun(bench, Screen("root", children: [other])) { $0["editor"]?.text = "draft of B" }
     try await bench.unlock()
     let root = Screen("root", children: [Screen("editor")])
@@ -559,7 +559,7 @@ import Testing
     #expect(root["editor"]?.text == "draft of B")
     _ = try await coordinator.preserve(root)
     let again = Screen("editor")
-    again.restorationModelIdentifier = "A"
+    again.restoration.model = "A"
     _ = try await bench.launch().restore(into: Screen("root", children: [again]))
     #expect(again.text == "draft of A")
   }

@@ -98,12 +98,12 @@ import Testing
   ) async throws {
     func tabs() -> [Screen] { ["a", "b", "c"].map { Screen($0) } }
     let bench = try await Bench(kind)
-    let first = TabController(restorationIdentifier: "tabs", tabs: tabs())
+    let first = TabController("tabs", tabs: tabs())
     first.select(1)
     try await bench.preserve(first)
     try await bench.lock()
     let coordinator = bench.launch()
-    let again = TabController(restorationIdentifier: "tabs")
+    let again = TabController("tabs")
     _ = try await coordinator.restore(into: again)
     again.setTabs(tabs())
     await Task.yield()
@@ -142,7 +142,7 @@ import Testing
   @Test(arguments: StoreKind.allCases)
   func `who stands below a screen on a stack is no edit of that screen`(on kind: StoreKind) async throws {
     func stack() -> NavigationController {
-      let stack = NavigationController(restorationIdentifier: "stack")
+      let stack = NavigationController("stack")
       stack.setStack(["a", "b", "c"].map { Screen($0) })
       return stack
     }
@@ -422,7 +422,7 @@ import Testing
     for saves in [false, true] {
       func hierarchy(_ model: ModelIdentifier, _ text: String = "") -> (root: Screen, editor: Screen) {
         let editor = Screen("editor", text: text)
-        editor.restorationModelIdentifier = model
+        editor.restoration.model = model
         return (Screen("root", children: [editor]), editor)
       }
       let bench = Bench()

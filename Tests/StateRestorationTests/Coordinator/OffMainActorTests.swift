@@ -26,7 +26,7 @@ import Testing
       }
     }
 
-    let restorationIdentifier: RestorationIdentifier? = "heavy"
+    let restoration: RestorationIdentity = "heavy"
     var restorableState = State(1)
   }
 

@@ -11,7 +11,7 @@ import Testing
   }
 
   private func names(_ controllers: [any RestorableController]) -> [RestorationIdentifier] {
-    controllers.compactMap(\.restorationIdentifier)
+    controllers.compactMap(\.restoration.identifier)
   }
 
   @Test(arguments: [false, true])
@@ -44,7 +44,7 @@ import Testing
 
   /// A stack of screens that the program makes.
   private func stack(_ names: [RestorationIdentifier], _ text: String = "") -> NavigationController {
-    let stack = NavigationController(restorationIdentifier: "root")
+    let stack = NavigationController("root")
     stack.setStack(names.map { screen($0, text) })
     return stack
   }
@@ -85,7 +85,7 @@ import Testing
 
   /// A container whose children all have one role.
   @Observable final class Shelf: RestorationContainer {
-    let restorationIdentifier: RestorationIdentifier? = "root"
+    let restoration: RestorationIdentity = "root"
     var restorationChildren: [any RestorableController]
     var role: RestorationRole?
     init(_ children: [any RestorableController]) { restorationChildren = children }

@@ -6,19 +6,19 @@ import Testing
 /// An object that shows another model comes anew, with everything below it: roots, views, objects that only references name.
 @MainActor @Suite struct OtherIdentityTests {
   /// A controller that shows a model, refers to a tool that is nobody's child, and has a child and a view.
-  @Observable final class Desk: CodingController, RestorationContainer {
-    let restorationIdentifier: RestorationIdentifier? = "desk"
-    var restorationModelIdentifier: ModelIdentifier?
+  @Observable final class Desk: CodingController, RestorationContainer, RestorationViewOwner {
+    var restoration: RestorationIdentity = "desk"
     var text = ""
     var tool: Screen?
     let page = Screen("page")
     let field = Field("field")
 
-    init(_ model: ModelIdentifier) { restorationModelIdentifier = model }
+    init(_ model: ModelIdentifier) { restoration.model = model }
 
     var restorationChildren: [any RestorableController] { [page] }
     var restorationViews: [any RestorableView] { [field] }
 
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) {}
 
     func encodeRestorableState(with coder: RestorationEncoder) {
@@ -75,7 +75,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     desk.type("first", 1)
     _ = try await coordinator.preserve(root)
-    desk.restorationModelIdentifier = "b"
+    desk.restoration.model = "b"
     desk.type("second", 2)
     _ = try await coordinator.preserve(root)
     try await bench.kill()
@@ -95,21 +95,21 @@ import Testing
       return (coordinator, Screen("root"))
     }
     let page = Screen("note a", text: "first", tag: "note")
-    page.restorationModelIdentifier = "a"
+    page.restoration.model = "a"
     let (before, stack) = launch()
     _ = try await before.restore(into: stack)
     stack.restorationChildren = [Screen("first", tag: "note"), page, Screen("last", tag: "note")]
     _ = try await before.preserve(stack)
-    (page.restorationIdentifier, page.restorationModelIdentifier, page.text) = ("note b", "b", "second")
+    (page.restoration.identifier, page.restoration.model, page.text) = ("note b", "b", "second")
     _ = try await before.preserve(stack)
 
     let (after, restored) = launch()
     let report = try await after.restore(into: restored)
-    #expect(restored.restorationChildren.map(\.restorationIdentifier) == ["first", "note b", "last"])
+    #expect(restored.restorationChildren.map(\.restoration.identifier) == ["first", "note b", "last"])
     #expect(restored["note b"]?.text == "second")
     #expect(report[["root", "note a"]]?.notRestoredReason == .absent)
     let again = Screen("note a", tag: "note")
-    again.restorationModelIdentifier = "a"
+    again.restoration.model = "a"
     restored.restorationChildren.append(again)
     #expect(after.restore(again, at: ["root", "note a"])?.isRestored == true)
     #expect(again.text == "first")
@@ -123,14 +123,14 @@ import Testing
     try await bench.preserve(Screen("root", children: [Screen("page")]))
     try await bench.lock()
     let page = Screen("page")
-    page.restorationModelIdentifier = "a"
+    page.restoration.model = "a"
     let root = Screen("root", children: [page])
     let coordinator = bench.launch()
     #expect(try await coordinator.restore(into: root).outcome == .locked)
     await coordinator.endTurn()
     page.text = "first"
     for _ in 0..<5 { await Task.yield() }
-    page.restorationModelIdentifier = "b"
+    page.restoration.model = "b"
     page.restorationChildren = [Screen("inner")]
     for _ in 0..<5 { await Task.yield() }
     page["inner"]?.text = "typed"
@@ -138,7 +138,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     for (model, text, inner) in [("b", "first", "typed"), ("a", "first", "")] {
       let again = Screen("page", children: [Screen("inner")])
-      again.restorationModelIdentifier = ModelIdentifier(rawValue: model)
+      again.restoration.model = ModelIdentifier(rawValue: model)
       _ = try await bench.launch().restore(into: Screen("root", children: [again]))
       #expect(again.text == text && again["inner"]?.text == inner, "\(model)")
     }
@@ -155,8 +155,8 @@ import Testing
     _ = try await coordinator.restore(into: root)
     desk.type("first", 1)
     _ = try await coordinator.preserve(root)
-    desk.restorationModelIdentifier = "b"
-    desk.restorationModelIdentifier = "a"
+    desk.restoration.model = "b"
+    desk.restoration.model = "a"
     guard case .unchanged = try await coordinator.preserve(root) else {
       Issue.record("something was written")
       return
@@ -172,7 +172,7 @@ import Testing
     let coordinator = launch(bench)
     _ = try await coordinator.restore(into: root)
     for (number, model) in ["a", "b", "a", "b", "a"].enumerated() {
-      desk.restorationModelIdentifier = ModelIdentifier(rawValue: model)
+      desk.restoration.model = ModelIdentifier(rawValue: model)
       _ = try await coordinator.preserve(root)
       desk.type("\(model)\(number)", number)
       _ = try await coordinator.preserve(root)
@@ -206,7 +206,7 @@ import Testing
     desk.text = "typed a"
     _ = try await coordinator.preserve(root)
     // The program shows the other model, empty, as its state can't be read.
-    desk.restorationModelIdentifier = "b"
+    desk.restoration.model = "b"
     desk.type("", 0)
     _ = try await coordinator.preserve(root)
     try await bench.unlock(coordinator)

@@ -97,7 +97,7 @@ import Testing
     bench.delegate.make = { path, _ in Screen(path.last) }
     let again = Screen("root")
     _ = try await bench.launch().restore(into: again)
-    #expect(again.restorationChildren.map(\.restorationIdentifier) == ["3.0", "3.1", "3.2"])
+    #expect(again.restorationChildren.map(\.restoration.identifier) == ["3.0", "3.1", "3.2"])
   }
 
   @Test func `saves that wait for the end of a restoration are each of what was asked for`() async throws {

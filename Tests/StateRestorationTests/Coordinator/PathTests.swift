@@ -94,7 +94,7 @@ import Testing
   {
     func note(_ model: ModelIdentifier?) -> Screen {
       let note = Screen("note")
-      note.restorationModelIdentifier = model
+      note.restoration.model = model
       return note
     }
     func owners(_ children: [Screen]) async throws -> [String] {
@@ -137,7 +137,7 @@ import Testing
     let second = Screen("b", text: "earlier")
     let root = Screen("root", children: [Screen("a", text: "a"), second])
     _ = try await coordinator.preserve(root)
-    second.restorationIdentifier = "a"
+    second.restoration.identifier = "a"
     second.text = "later"
     let receipt = try #require(try await coordinator.preserve(root).receipt)
     #expect(

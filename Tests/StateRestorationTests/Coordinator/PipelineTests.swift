@@ -29,7 +29,7 @@ import Testing
 
   /// No other test has an instance of it.
   @Observable final class FirstOfItsClass: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "root"
+    let restoration: RestorationIdentity = "root"
     var restorableState = 0
   }
 
@@ -257,9 +257,9 @@ import Testing
     let bench = try await Bench(kind)
     bench.configuration.archiveByteBudget = 20_000
     let low = Screen("low", text: String(repeating: "x", count: 15_000))
-    low.preservationPriority = .low
+    low.restoration.priority = .low
     let high = Screen("high", text: String(repeating: "y", count: 15_000))
-    high.preservationPriority = .high
+    high.restoration.priority = .high
     let receipt = try #require(try await bench.preserve(Screen("root", children: [low, high])).receipt)
     #expect(receipt.findings.contains { if case .shed(["root", "low"], _) = $0 { true } else { false } })
     let root = Screen("root", children: [Screen("low"), Screen("high")])
@@ -279,7 +279,7 @@ import Testing
         try container.encode(fails, forKey: .fails)
       }
     }
-    let restorationIdentifier: RestorationIdentifier? = "odd"
+    let restoration: RestorationIdentity = "odd"
     var restorableState = State()
   }
 
@@ -304,7 +304,7 @@ import Testing
       }
     }
 
-    @ObservationIgnored let restorationIdentifier: RestorationIdentifier? = "wayward"
+    @ObservationIgnored let restoration: RestorationIdentity = "wayward"
     var restorableState = State()
   }
 }

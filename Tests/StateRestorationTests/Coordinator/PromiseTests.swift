@@ -86,7 +86,7 @@ import Testing
     root.restorationChildren = [try #require(root["b"])]
     root["b"]?.restorationChildren = [moved]
     #expect(try await coordinator.preserve(root).receipt?.kind == .change)
-    moved.restorationIdentifier = "renamed"
+    moved.restoration.identifier = "renamed"
     #expect(try await coordinator.preserve(root).receipt?.kind == .change)
     let again = Screen("root", children: [Screen("b", children: [Screen("renamed")])])
     let report = try await bench.launch().restore(into: again)
@@ -159,7 +159,7 @@ import Testing
     let coordinator = bench.launch()
     let first = Panel("first")
     let root = Screen("root", children: [first, Panel("second"), Screen("b")])
-    first.onDecode = { root.restorationChildren.removeAll { $0.restorationIdentifier == "second" } }
+    first.onDecode = { root.restorationChildren.removeAll { $0.restoration.identifier == "second" } }
     _ = try await coordinator.restore(into: root)
     #expect(root["b"]?.text == "b")
     _ = try await coordinator.preserve(root)

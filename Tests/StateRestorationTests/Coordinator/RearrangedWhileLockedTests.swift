@@ -16,7 +16,7 @@ import Testing
   private func preserve(isMade: Bool) async throws {
     _ = try await bench.launchMakingAll().preserve(
       SplitController(
-        restorationIdentifier: "root", primary: screen("a", "A", isMade: isMade),
+        "root", primary: screen("a", "A", isMade: isMade),
         secondary: screen("b", "B", isMade: isMade)))
   }
 
@@ -29,7 +29,7 @@ import Testing
   func `an edited column stays beside one that has come into its place`(isFirst: Bool, isKilled: Bool) async throws {
     try await preserve(isMade: true)
     let (edited, new) = (screen(isFirst ? "a" : "b"), screen("d"))
-    let root = SplitController(restorationIdentifier: "root")
+    let root = SplitController("root")
     (root.primary, root.secondary) = isFirst ? (nil, edited) : (edited, nil)
     var coordinator = bench.launchMakingAll()
     try await bench.launchLocked(root, coordinator) {
@@ -41,7 +41,7 @@ import Testing
     if isKilled {
       try await bench.kill()
       try await bench.unlock()
-      (last, coordinator) = (SplitController(restorationIdentifier: "root"), bench.launchMakingAll())
+      (last, coordinator) = (SplitController("root"), bench.launchMakingAll())
       _ = try await coordinator.restore(into: last)
     } else {
       try await bench.unlock(coordinator)
@@ -55,7 +55,7 @@ import Testing
   @Test func `an edited column stays where it was put, and the one that was there stays stored`() async throws {
     try await preserve(isMade: true)
     let edited = screen("b")
-    let root = SplitController(restorationIdentifier: "root", primary: edited)
+    let root = SplitController("root", primary: edited)
     let coordinator = bench.launchMakingAll()
     try await bench.launchLocked(root, coordinator) { edited.text = "typed" }
     try await bench.unlock(coordinator)
@@ -67,7 +67,7 @@ import Testing
   @Test func `columns that were all rearranged stay as they are`() async throws {
     try await preserve(isMade: false)
     let (a, b, d) = (screen("a", isMade: false), screen("b", isMade: false), screen("d", isMade: false))
-    let root = SplitController(restorationIdentifier: "root", primary: a, secondary: b)
+    let root = SplitController("root", primary: a, secondary: b)
     let coordinator = bench.launch()
     try await bench.launchLocked(root, coordinator) {
       (root.primary, root.secondary) = (d, a)
@@ -94,12 +94,13 @@ import Testing
 
   /// Keeps only the first of its children, unless it takes all.
   private final class Refusing: RestorationContainer {
-    let restorationIdentifier: RestorationIdentifier? = "root"
+    let restoration: RestorationIdentity = "root"
     private(set) var restorationChildren: [any RestorableController]
     private let isTaking: Bool
     init(children: [any RestorableController], isTaking: Bool = false) {
       (restorationChildren, self.isTaking) = (children, isTaking)
     }
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) { if !isTaking { restorationChildren.removeLast() } }
   }
 }

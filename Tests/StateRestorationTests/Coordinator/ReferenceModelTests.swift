@@ -6,20 +6,20 @@ import Testing
 /// Random hierarchies of objects that refer to each other come back as the same graph, also over locked launches.
 @MainActor @Suite struct ReferenceModelTests {
   @Observable final class Member: CodingController, RestorationContainer {
-    var restorationIdentifier: RestorationIdentifier?
-    let restorationClass: RestorationClass? = "member"
+    var restoration: RestorationIdentity
     var value = 0
     var members: [Member] = []
     var friends: [Member] = []
     var favorite: Member?
 
     init(_ identifier: RestorationIdentifier?, _ value: Int = 0) {
-      restorationIdentifier = identifier
+      restoration = RestorationIdentity(identifier, class: "member")
       self.value = value
     }
 
     var restorationChildren: [any RestorableController] { members }
 
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) {
       members = children.arranged(with: members)
     }
@@ -81,9 +81,9 @@ import Testing
         parent.members.removeAll { $0 === one }
         other.members.insert(one, at: below(other.members.count + 1))
       case 4 where one.members.count > 1:
-        let first = one.members[0].restorationIdentifier
-        one.members[0].restorationIdentifier = one.members[1].restorationIdentifier
-        one.members[1].restorationIdentifier = first
+        let first = one.members[0].restoration.identifier
+        one.members[0].restoration.identifier = one.members[1].restoration.identifier
+        one.members[1].restoration.identifier = first
       case 5: one.favorite = other
       case 6: one.friends.append(other)
       case 7: one.favorite = Member(RestorationIdentifier("m\(step)"), step)

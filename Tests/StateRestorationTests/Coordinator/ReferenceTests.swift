@@ -16,7 +16,7 @@ import Testing
 
   /// Observed, so that nobody asks it again unless it has changed.
   @Observable final class Link: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "link"
+    let restoration: RestorationIdentity = "link"
     var target: (any RestorableObject)?
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encodeReference(to: target, forKey: "target") }
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {

@@ -14,13 +14,13 @@ import Testing
   @Test func `a referrer is not edited when its target shows another document while locked`() async throws {
     func make(_ value: Int = 0) -> (root: Screen, referrer: Panel, target: Screen) {
       let (p, x) = (Panel("p", value: value), Screen("x"))
-      x.restorationModelIdentifier = "A"
+      x.restoration.model = "A"
       p.friend = x
       return (Screen("root", children: [p, x]), p, x)
     }
     try await bench.preserve(make(7).root)
     let l = make()
-    let c = try await bench.launchLocked(l.root) { l.target.restorationModelIdentifier = "B" }
+    let c = try await bench.launchLocked(l.root) { l.target.restoration.model = "B" }
     try await bench.unlock(c)
     #expect(l.referrer.value == 7)
   }
@@ -44,7 +44,7 @@ import Testing
   @Test func `a referrer that is not edited writes nothing beside a newer record`() async throws {
     func make(_ p: Panel) -> (root: Screen, target: Screen) {
       let x = Screen("x")
-      x.restorationModelIdentifier = "A"
+      x.restoration.model = "A"
       p.friend = x
       return (Screen("root", children: [p, x]), x)
     }
@@ -54,7 +54,7 @@ import Testing
     let old = Panel("p")
     let (l, c) = (make(old), bench.launch())
     _ = try await c.restore(into: l.root)
-    l.target.restorationModelIdentifier = "B"
+    l.target.restoration.model = "B"
     _ = try await c.preserve(l.root)
     let again = NewerPanel("p")
     _ = try await bench.launch().restore(into: Screen("root", children: [again, Screen("x")]))
@@ -62,7 +62,7 @@ import Testing
   }
 
   final class Linker: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "p"
+    let restoration: RestorationIdentity = "p"
     weak var one: (any RestorableObject)?
     weak var two: (any RestorableObject)?
     func encodeRestorableState(with coder: RestorationEncoder) {
@@ -77,14 +77,14 @@ import Testing
 
   @Test func `a reference to what is away outlives that the other target shows another document`() async throws {
     let (p, a, b) = (Linker(), Screen("a"), Screen("b"))
-    a.restorationModelIdentifier = "A"
+    a.restoration.model = "A"
     (p.one, p.two) = (a, b)
     try await bench.preserve(Screen("root", children: [p, a, b]))
     let (p2, a2) = (Linker(), Screen("a"))
-    a2.restorationModelIdentifier = "A"
+    a2.restoration.model = "A"
     let (root, c) = (Screen("root", children: [p2, a2]), bench.launch())
     _ = try await c.restore(into: root)
-    a2.restorationModelIdentifier = "B"
+    a2.restoration.model = "B"
     _ = try await c.preserve(root)
     let (p3, b3) = (Linker(), Screen("b"))
     _ = try await bench.launch().restore(into: Screen("root", children: [p3, Screen("a"), b3]))
@@ -112,7 +112,7 @@ import Testing
     _ = try await bench.launch(with: stored).preserve(Screen("root", children: [x]))
     try await bench.lock()
     let root = Screen("root", children: [y])
-    let c = try await bench.launchLocked(root, bench.launch(with: now)) { y.restorationIdentifier = "y" }
+    let c = try await bench.launchLocked(root, bench.launch(with: now)) { y.restoration.identifier = "y" }
     try await bench.unlock(c)
     #expect(now.restored == "stored")
   }
@@ -145,11 +145,11 @@ import Testing
     let (l, c) = (kept(5), bench.launchMakingAll())
     _ = try await c.restore(into: l.root)
     _ = try await c.preserve(l.root)
-    l.x.restorationIdentifier = "y"
+    l.x.restoration.identifier = "y"
     _ = try await c.preserve(l.root)
     let p = Panel("p")
     _ = try await bench.launchMakingAll().restore(into: Screen("root", children: [p]))
-    #expect((p.strongFriend as? Panel)?.restorationIdentifier == "y")
+    #expect((p.strongFriend as? Panel)?.restoration.identifier == "y")
   }
 
   @Test func `an object that two others refer to is one after the unlock, whichever of them was edited`() async throws {
@@ -169,7 +169,7 @@ import Testing
   @Test func `what an edited object refers to is not made anew at the unlock`() async throws {
     func make(_ value: Int) -> (root: Screen, referrer: Panel, tab: Panel) {
       let (referrer, tab) = (Panel("q", value: value), Panel.made("x", value: value))
-      let tabs = TabController(restorationIdentifier: "tabs", tabs: [tab])
+      let tabs = TabController("tabs", tabs: [tab])
       return (Screen("root", children: [referrer, tabs]), referrer, tab)
     }
     _ = try await bench.launchMakingAll().preserve(make(7).root)
@@ -183,7 +183,7 @@ import Testing
     #expect(typing.tab.value == 7)
     _ = try await coordinator.preserve(typing.root)
     try await bench.kill()
-    let (referrer, tabs) = (Panel("q"), TabController(restorationIdentifier: "tabs"))
+    let (referrer, tabs) = (Panel("q"), TabController("tabs"))
     _ = try await bench.launchMakingAll().restore(into: Screen("root", children: [referrer, tabs]))
     #expect(referrer.strongFriend != nil && referrer.strongFriend === tabs.tabs.first)
     #expect((referrer.strongFriend as? Panel)?.value == 7)

@@ -82,8 +82,8 @@ import Testing
   }
 
   /// A screen that makes its inspector when it is first asked for it, and has it take its state then.
-  final class LazyScreen: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "screen"
+  final class LazyScreen: CodingController, RestorationParent {
+    let restoration: RestorationIdentity = "screen"
     let restorer: RestorationCoordinator
     let fails: Bool
     private var made: Panel?

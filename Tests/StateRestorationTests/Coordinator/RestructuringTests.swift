@@ -6,7 +6,7 @@ import Testing
 @MainActor @Suite struct RestructuringTests {
   /// What a hierarchy holds, by path.
   func content(_ top: Screen, _ path: String = "") -> [String: String] {
-    let own = path + "/" + (top.restorationIdentifier?.rawValue ?? "-")
+    let own = path + "/" + (top.restoration.identifier?.rawValue ?? "-")
     var content = [own: top.text]
     for case let child as Screen in top.restorationChildren { content.merge(self.content(child, own)) { $1 } }
     return content
@@ -41,7 +41,7 @@ import Testing
     let (zero, one) = (try #require(root["c0"]), try #require(root["c1"]))
     zero.restorationChildren = []
     _ = try await coordinator.preserve(root)
-    (zero.restorationIdentifier, one.restorationIdentifier) = ("c1", "c0")
+    (zero.restoration.identifier, one.restoration.identifier) = ("c1", "c0")
     _ = try await coordinator.preserve(root)
     #expect(try await launch(bench) == content(root))
     root.restorationChildren.removeAll { $0 === zero }
@@ -57,9 +57,9 @@ import Testing
     _ = try await coordinator.preserve(root)
     for round in 0..<6 {
       let children = root.restorationChildren.compactMap { $0 as? Screen }
-      let names = children.map(\.restorationIdentifier)
+      let names = children.map(\.restoration.identifier)
       for (index, child) in children.enumerated() {
-        child.restorationIdentifier = names[(index + 1) % names.count]
+        child.restoration.identifier = names[(index + 1) % names.count]
         child.text += "\(round)"
       }
       let outcome = try await coordinator.preserve(root)
@@ -83,7 +83,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     if !isFirst { root.restorationChildren.reverse() }
     let (zero, one) = (try #require(root["c0"]), try #require(root["c1"]))
-    zero.restorationIdentifier = "c1"
+    zero.restoration.identifier = "c1"
     one.text = "newer"
     let findings = try await coordinator.preserve(root).receipt?.findings
     let refused = isFirst ? 1 : 3
@@ -94,7 +94,7 @@ import Testing
     let found = try await launch(bench)
     #expect(found == ["/w": "w", "/w/c0": "0", "/w/c0/c3": "3", "/w/c1": "newer", "/w/c2": "2"])
 
-    one.restorationIdentifier = "c5"
+    one.restoration.identifier = "c5"
     #expect(try await coordinator.preserve(root).receipt?.findings == [])
     #expect(try await launch(bench) == content(root))
   }
@@ -108,7 +108,7 @@ import Testing
     let root = tree()
     _ = try await coordinator.preserve(root)
     let (zero, one) = (try #require(root["c0"]), try #require(root["c1"]))
-    (zero.restorationIdentifier, one.restorationIdentifier) = ("c1", "c2")
+    (zero.restoration.identifier, one.restoration.identifier) = ("c1", "c2")
     let children = root.restorationChildren
     root.restorationChildren = order.map { children[$0] }
     #expect(try await coordinator.preserve(root).receipt?.findings.count == 2)
@@ -137,7 +137,7 @@ import Testing
     _ = try await coordinator.preserve(root)
     let three = try #require(root["c0"]?["c3"])
     three.restorationChildren = [Screen("c4", text: "4")]
-    three.restorationIdentifier = "c0"
+    three.restoration.identifier = "c0"
     _ = try await coordinator.preserve(root)
     three.restorationChildren = []
     root["c0"]?.restorationChildren = []

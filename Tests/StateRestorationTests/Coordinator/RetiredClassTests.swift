@@ -45,12 +45,12 @@ import Testing
 
   @Test func `state of a retired class that waits for an object goes too`() async throws {
     let child = Screen("child", text: "of one", tag: "attachment")
-    child.restorationModelIdentifier = "one"
+    child.restoration.model = "one"
     let root = Screen("root", children: [child])
     let coordinator = bench.launch { $0.register(Screen.self, as: "attachment") }
     _ = try await coordinator.restore(into: root)
     _ = try await coordinator.preserve(root)
-    child.restorationModelIdentifier = "two"
+    child.restoration.model = "two"
     child.text = "of two"
     _ = try await coordinator.preserve(root)
     let next = bench.launch { $0.retire("attachment") }
@@ -77,8 +77,8 @@ import Testing
 
 /// A class without a tag that a later program does not have.
 private final class PlainOld: StatefulController {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   var restorableState = 1
 
-  init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+  init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier) }
 }

@@ -16,8 +16,8 @@ import Testing
   private func editor(_ difference: Difference, _ value: String, text: String = "", page: String = "") -> Screen {
     let editor = Screen("editor", text: text, children: [Screen("page", text: page)])
     switch difference {
-    case .tag: editor.restorationClass = RestorationClass(value)
-    case .model: editor.restorationModelIdentifier = ModelIdentifier(value)
+    case .tag: editor.restoration.class = RestorationClass(value)
+    case .model: editor.restoration.model = ModelIdentifier(value)
     }
     return editor
   }
@@ -75,12 +75,12 @@ import Testing
   func `a page that shows another model keeps its place among its siblings`(first: ModelIdentifier?) async throws {
     let bench = Bench()
     let page = Screen("page", text: "one")
-    page.restorationModelIdentifier = first
+    page.restoration.model = first
     let root = Screen("root", children: [page, Screen("beside")])
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
     _ = try await coordinator.preserve(root)
-    page.restorationModelIdentifier = "B"
+    page.restoration.model = "B"
     page.text = "two"
     _ = try await coordinator.preserve(root)
     let reader = try bench.newestReader()
@@ -100,14 +100,14 @@ import Testing
   ) async throws {
     let bench = try await Bench(kind)
     let first = Screen("editor", text: "precious", tag: "editor", children: [Screen("page", text: "precious too")])
-    first.restorationModelIdentifier = "one"
+    first.restoration.model = "one"
     try await bench.preserve(Screen("root", children: [first]))
     let root = Screen("root")
     let other = Screen("editor", children: [Screen("page")])
     let field = Field("editor", 3)
     switch stand {
-    case .otherTag: other.restorationClass = "other"
-    case .otherModel: (other.restorationClass, other.restorationModelIdentifier) = ("editor", "two")
+    case .otherTag: other.restoration.class = "other"
+    case .otherModel: (other.restoration.class, other.restoration.model) = ("editor", "two")
     case .view: root.restorationViews = [field]
     }
     if stand != .view { root.restorationChildren = [other] }
@@ -122,12 +122,12 @@ import Testing
     _ = try await coordinator.preserve(root)
     try await bench.kill()
     let again = Screen("editor", tag: "editor", children: [Screen("page")])
-    again.restorationModelIdentifier = "one"
+    again.restoration.model = "one"
     _ = try await bench.launch().restore(into: Screen("root", children: [again]))
     #expect(texts(again) == ["precious", "precious too"], "the stored state is gone")
     let (shownRoot, shown, shownField) = (Screen("root"), Screen("editor", children: [Screen("page")]), Field("editor"))
-    (shown.restorationClass, shown.restorationModelIdentifier) =
-      (other.restorationClass, other.restorationModelIdentifier)
+    (shown.restoration.class, shown.restoration.model) =
+      (other.restoration.class, other.restoration.model)
     if stand == .view { shownRoot.restorationViews = [shownField] } else { shownRoot.restorationChildren = [shown] }
     _ = try await bench.launch().restore(into: shownRoot)
     if stand == .view { #expect(shownField.restorableState == 4) } else { #expect(texts(shown) == ["", "edited"]) }
@@ -250,7 +250,7 @@ import Testing
       root["panel"]?["editor"]?.text = name
       _ = try await coordinator.preserve(root)
       guard name == "two" else { continue }
-      root["panel"]?.restorationIdentifier = "board"
+      root["panel"]?.restoration.identifier = "board"
       _ = try await coordinator.preserve(root)
     }
     let one = editor(difference, "one")
@@ -277,7 +277,7 @@ import Testing
     let bench = Bench()
     func note(_ model: ModelIdentifier, _ text: String = "", _ children: [Screen] = []) -> Screen {
       let note = Screen("editor", text: text, tag: "editor", children: children)
-      note.restorationModelIdentifier = model
+      note.restoration.model = model
       return note
     }
     try await bench.preserve(Screen("root", children: [note("A", "a", [Screen("comments", text: "of A")])]))
@@ -314,7 +314,7 @@ import Testing
     }
     func note(_ name: String) -> Screen {
       let note = editor(.model, name)
-      note.restorationClass = reason == .expired && name == "two" ? "draft" : "note"
+      note.restoration.class = reason == .expired && name == "two" ? "draft" : "note"
       return note
     }
     for name in ["one", "two"] {
@@ -344,26 +344,25 @@ import Testing
 
   /// A panel of some version.
   class Editor: CodingController {
-    let restorationIdentifier: RestorationIdentifier?
-    var restorationModelIdentifier: ModelIdentifier?
+    var restoration: RestorationIdentity
     var text: String
     var fails = false
     init(_ text: String = "", called identifier: RestorationIdentifier = "e") {
       self.text = text
-      restorationIdentifier = identifier
+      restoration = RestorationIdentity(identifier, version: Self.version)
     }
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(text, forKey: "text") }
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
       if fails { throw RestorationError(.invalidState, "as the test wants") }
       text = try coder.decode(forKey: "text")
     }
-    class var stateVersion: StateVersion { 2 }
+    class var version: StateVersion { 2 }
   }
 
   /// The same class in the program's next version.
   enum Next {
     final class Editor: RowsTests.Editor {
-      override class var stateVersion: StateVersion { 9 }
+      override class var version: StateVersion { 9 }
     }
   }
 
@@ -425,14 +424,14 @@ import Testing
     try await bench.preserve(root(Editor("precious")))
     let failing = Editor()
     failing.fails = true
-    failing.restorationModelIdentifier = "one"
+    failing.restoration.model = "one"
     let hierarchy = root(failing)
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: hierarchy)
     #expect(await coordinator.forget(["root", "e"]) == false)
     failing.text = "typed"
     _ = try await coordinator.preserve(hierarchy)
-    failing.restorationModelIdentifier = "other"
+    failing.restoration.model = "other"
     failing.text = "other's"
     _ = try await coordinator.preserve(hierarchy)
     #expect(try bench.newestReader().absentRows().count == 1)
@@ -505,13 +504,13 @@ import Testing
       _ = try await coordinator.preserve(root)
       if !isRoot {
         // Names change hands, so that the framework needs names of its own for a while.
-        root["x"]?.restorationIdentifier = "y"
-        target.restorationIdentifier = "x"
-        root["y"]?.restorationIdentifier = identifier
+        root["x"]?.restoration.identifier = "y"
+        target.restoration.identifier = "x"
+        root["y"]?.restoration.identifier = identifier
         _ = try await coordinator.preserve(root)
-        root[identifier]?.restorationIdentifier = "z"
-        target.restorationIdentifier = identifier
-        root["z"]?.restorationIdentifier = "x"
+        root[identifier]?.restoration.identifier = "z"
+        target.restoration.identifier = identifier
+        root["z"]?.restoration.identifier = "x"
         _ = try await coordinator.preserve(root)
       }
       let (again, found) = make()

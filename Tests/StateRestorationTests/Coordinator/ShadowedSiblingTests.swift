@@ -16,7 +16,7 @@ import Testing
     let (root, c) = (Screen("root", children: [x, y]), bench.launch())
     _ = try await c.restore(into: root)
     _ = try await c.preserve(root)
-    y.restorationIdentifier = "x"
+    y.restoration.identifier = "x"
     _ = try await c.preserve(root)
     y.text = "typed"
     _ = try await c.preserve(root)
@@ -31,7 +31,7 @@ import Testing
     try await bench.preserve(Screen("root", children: [Screen("x", text: "x"), Screen("y", text: "y")]))
     let (x, y) = (Screen("x"), Screen("y"))
     let root = Screen("root", children: [x, y])
-    let c = try await bench.launchLocked(root) { y.restorationIdentifier = "x" }
+    let c = try await bench.launchLocked(root) { y.restoration.identifier = "x" }
     y.text = "typed"
     _ = try await c.preserve(root)
     root.restorationChildren = [y]

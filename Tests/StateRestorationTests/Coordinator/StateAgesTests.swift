@@ -30,11 +30,10 @@ import Testing
   }
 
   @Observable final class Memo: StatefulController {
-    let restorationIdentifier: RestorationIdentifier?
-    let restorationClass: RestorationClass? = "memo"
+    let restoration: RestorationIdentity
     var restorableState = ""
 
-    init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+    init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier, class: "memo") }
   }
 
   /// What changes while the note is open and nobody edits it.

@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: StackChange.allCases, [false, true])
   func `what happens around a screen on a stack is no edit of it`(change: StackChange, comesLater: Bool) async throws {
     func hierarchy() -> (Screen, NavigationController, Screen) {
-      let nav = NavigationController(restorationIdentifier: "nav", root: Screen("list"))
+      let nav = NavigationController("nav", root: Screen("list"))
       return (Screen("window", children: [nav]), nav, Screen("editor"))
     }
     do {
@@ -66,7 +66,7 @@ import Testing
     _ = try await coordinator.restore(into: root)
     await coordinator.endTurn()
     if isRenamed {
-      friend.restorationIdentifier = "renamed"
+      friend.restoration.identifier = "renamed"
     } else {
       root.restorationChildren = [editor, group]
       group.restorationChildren = [friend]

@@ -27,15 +27,13 @@ import Testing
   }
 
   /// A screen with such a text, in an older version.
-  class Brittle: StatefulController {
-    class var stateVersion: StateVersion { 1 }
-    let restorationIdentifier: RestorationIdentifier?
-    var restorationClass: RestorationClass?
-    var restorationModelIdentifier: ModelIdentifier?
+  class Brittle: StatefulController, RestorationParent {
+    class var version: StateVersion { 1 }
+    var restoration: RestorationIdentity
     var restorableState = Text()
     var restorationChildren: [any RestorableController] = []
     init(_ text: String = "", called identifier: RestorationIdentifier = "brittle") {
-      restorationIdentifier = identifier
+      restoration = RestorationIdentity(identifier, version: Self.version)
       restorableState.text = text
     }
   }
@@ -43,7 +41,7 @@ import Testing
   /// The same class in the program's next version.
   enum Next {
     final class Brittle: UnencodableTests.Brittle {
-      override class var stateVersion: StateVersion { 2 }
+      override class var version: StateVersion { 2 }
     }
   }
 
@@ -158,15 +156,15 @@ import Testing
   @Test func `what is below another model's object stays while its own state can't be encoded`() async throws {
     let bench = Bench()
     let first = Brittle("first")
-    first.restorationModelIdentifier = "one"
+    first.restoration.model = "one"
     first.restorationChildren = [Screen("page", text: "page")]
     try await bench.preserve(Screen("root", children: [first]))
     let again = Brittle()
-    again.restorationModelIdentifier = "one"
+    again.restoration.model = "one"
     let root = Screen("root", children: [again])
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
-    again.restorationModelIdentifier = "two"
+    again.restoration.model = "two"
     again.restorableState.fails = true
     #expect(failures(try await coordinator.preserve(root)) == [path])
     let reader = try bench.newestReader()
@@ -181,13 +179,13 @@ import Testing
   @Test func `a screen whose first encoding fails can be made again, and what is below it`() async throws {
     let bench = Bench()
     let brittle = Brittle()
-    brittle.restorationClass = "brittle"
+    brittle.restoration.class = "brittle"
     brittle.restorableState.fails = true
     brittle.restorationChildren = [Screen("page", text: "page")]
     let register: (RestorationRegistry) -> Void = { registry in
       registry.register(Brittle.self, as: "brittle") { _, _ in
         let made = Brittle("made")
-        made.restorationClass = "brittle"
+        made.restoration.class = "brittle"
         made.restorationChildren = [Screen("page")]
         return made
       }
@@ -289,13 +287,13 @@ import Testing
     let register: (RestorationRegistry) -> Void = { registry in
       registry.register(Brittle.self, as: "brittle") { _, _ in
         let made = Brittle()
-        made.restorationClass = "brittle"
+        made.restoration.class = "brittle"
         return made
       }
     }
     func screen(_ text: String = "") -> Brittle {
       let screen = Brittle(text)
-      screen.restorationClass = "brittle"
+      screen.restoration.class = "brittle"
       return screen
     }
     _ = try await bench.launch(register).preserve(Screen("root", children: [screen("stored")]))

@@ -7,7 +7,7 @@ import Testing
 @MainActor @Suite struct UnnamedModelTests {
   private func editor(_ model: ModelIdentifier?, _ text: String = "") -> Screen {
     let editor = Screen("editor", text: text)
-    editor.restorationModelIdentifier = model
+    editor.restoration.model = model
     return editor
   }
 
@@ -44,7 +44,7 @@ import Testing
     try await bench.preserve(Screen("root", children: [editor("A", "draft of A")]))
     let changing = editor(nil)
     try await run(bench, changing) {
-      changing.restorationModelIdentifier = "B"
+      changing.restoration.model = "B"
       changing.text = "draft of B"
     }
     #expect(try await text(bench, "A") == "draft of A")
@@ -88,7 +88,7 @@ import Testing
     let late = editor(nil)
     root.restorationChildren = [late]
     _ = try await coordinator.preserve(root)
-    late.restorationModelIdentifier = "A"
+    late.restoration.model = "A"
     _ = try await coordinator.preserve(root)
     try await bench.unlock(coordinator)
     #expect(late.text == "draft of A")

@@ -11,8 +11,7 @@ import Testing
   }
 
   final class OutlineController: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "outline"
-    var restorationClass: RestorationClass?
+    var restoration: RestorationIdentity = "outline"
     var restorableState = Outline(depth: 1)
   }
 

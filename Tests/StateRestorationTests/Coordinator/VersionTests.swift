@@ -7,21 +7,21 @@ import Testing
 /// R3.1–R3.5: order, context and versions.
 @MainActor @Suite struct VersionTests {
   nonisolated struct Old: Codable, Sendable { var words: String }
-  nonisolated struct New: Codable, Sendable { var list: [String] }
+  nonisolated struct New: VersionedState {
+    static var stateVersion: StateVersion { 2 }
+    static var migrations: StateMigrations<New> {
+      StateMigration(from: 1) { (old: Old) in New(list: old.words.split(separator: " ").map(String.init)) }
+    }
+    var list: [String]
+  }
 
   final class OldEditor: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "editor"
-    let restorationClass: RestorationClass? = "editor"
+    let restoration = RestorationIdentity("editor", class: "editor")
     var restorableState = Old(words: "")
   }
 
   final class NewEditor: StatefulController {
-    static var stateVersion: StateVersion { 2 }
-    static var migrations: StateMigrations<New> {
-      Migration(from: 1) { (old: Old) in New(list: old.words.split(separator: " ").map(String.init)) }
-    }
-    let restorationIdentifier: RestorationIdentifier? = "editor"
-    let restorationClass: RestorationClass? = "editor"
+    let restoration = RestorationIdentity("editor", class: "editor")
     var restorableState = New(list: [])
   }
 

@@ -49,7 +49,7 @@ import Testing
   }
 
   final class Marked<Value: Codable & Sendable>: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restoration: RestorationIdentity = "editor"
     @Restored var state: Value
     init(_ state: Value) { _state = Restored(wrappedValue: state, "state") }
   }

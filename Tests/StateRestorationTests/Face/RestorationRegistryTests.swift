@@ -5,8 +5,7 @@ import Testing
 /// Only registered classes are made, and only of the recorded class is state accepted (R2.4, R2.6, R2.7).
 @MainActor struct RestorationRegistryTests {
   class Editor: RestorationFactory {
-    var restorationIdentifier: RestorationIdentifier? { "editor" }
-    var restorationClass: RestorationClass? { "editor" }
+    var restoration: RestorationIdentity { RestorationIdentity("editor", class: "editor") }
 
     static func makeForRestoration(
       at path: RestorationPath, coder: RestorationDecoder
@@ -18,8 +17,7 @@ import Testing
   final class RichEditor: Editor {}
 
   final class Plain: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "plain"
-    var restorationClass: RestorationClass?
+    var restoration: RestorationIdentity = "plain"
   }
 
   @Test func `a registered class makes its own instances, or declines`() throws {
@@ -84,7 +82,7 @@ import Testing
     let registry = RestorationRegistry()
     let plain = Plain()
     #expect(!accepts(registry, plain, recorded: "unknown"))
-    plain.restorationClass = "unknown"
+    plain.restoration.class = "unknown"
     #expect(accepts(registry, plain, recorded: "unknown"))
   }
 

@@ -13,7 +13,7 @@ import Testing
   }
 
   final class Holder: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "holder"
+    let restoration: RestorationIdentity = "holder"
     var restorableState: Token
 
     init(_ token: Token) { restorableState = token }

@@ -4,7 +4,7 @@ import Testing
 /// The three ways to say what is preserved, alone and mixed in one class hierarchy (R3.1).
 @MainActor struct ThreeWaysTests {
   final class Search: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "search"
+    let restoration: RestorationIdentity = "search"
     @Restored("query") var query = ""
     @Restored("limit") var limit: Int? = nil
   }
@@ -15,12 +15,12 @@ import Testing
   }
 
   final class Editor: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restoration: RestorationIdentity = "editor"
     var restorableState = EditorState()
   }
 
   class Base: CodingController {
-    var restorationIdentifier: RestorationIdentifier? { "base" }
+    var restoration: RestorationIdentity { "base" }
     var title = ""
 
     func encodeRestorableState(with coder: RestorationEncoder) {
@@ -149,13 +149,13 @@ import Testing
   }
 
   final class Table: StatefulView {
-    let restorationIdentifier: RestorationIdentifier? = "table"
+    let restoration: RestorationIdentity = "table"
     var restorableState = EditorState()
     @Restored("scroll") var scroll = 0.0
   }
 
-  final class Screen: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "screen"
+  final class Screen: RestorationViewOwner {
+    let restoration: RestorationIdentity = "screen"
     let table = Table()
     var restorationViews: [any RestorableView] { [table] }
   }
@@ -165,7 +165,7 @@ import Testing
     old.table.scroll = 12.5
     old.table.restorableState.caret = 2
     let capture = try #require(TrackedObject(old).capture(context: .test))
-    #expect(capture.views.map(\.restorationIdentifier) == ["table"])
+    #expect(capture.views.map(\.restoration.identifier) == ["table"])
     let new = Screen()
     try transfer(from: old.table, to: new.table)
     #expect(new.table.scroll == 12.5)
@@ -190,24 +190,21 @@ import Testing
 
   @Test func `a nil or an empty identifier excludes`() throws {
     final class Nameless: RestorableController {
-      var restorationIdentifier: RestorationIdentifier?
+      var restoration = RestorationIdentity(nil)
     }
     let object = Nameless()
     let binding = TrackedObject(object)
     #expect(try #require(binding.capture(context: .test)).isExcluded)
-    object.restorationIdentifier = ""
+    object.restoration.identifier = ""
     #expect(try #require(binding.capture(context: .test)).isExcluded)
-    object.restorationIdentifier = "named"
+    object.restoration.identifier = "named"
     #expect(try !#require(binding.capture(context: .test)).isExcluded)
   }
 
   @Test func `a capture knows tag, version, priority and model`() throws {
     final class Note: RestorableController {
-      static var stateVersion: StateVersion { 4 }
-      let restorationIdentifier: RestorationIdentifier? = "note"
-      let restorationClass: RestorationClass? = "note"
-      let preservationPriority = PreservationPriority.high
-      let restorationModelIdentifier: ModelIdentifier? = "note-7"
+      let restoration = RestorationIdentity(
+        "note", class: "note", model: "note-7", priority: .high, version: 4)
     }
     let note = Note()
     let attributes = try #require(TrackedObject(note).capture(context: .test)).attributes

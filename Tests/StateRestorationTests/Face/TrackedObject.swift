@@ -17,7 +17,6 @@ import RestorationArchive
   }
 
   var flag: ChangeFlag { node.flag }
-  var version: StateVersion { node.subject.plan.version }
   var observesEverything: Bool { node.subject.plan.observesEverything }
 
   /// What a capture copies, its one value among the entries; nil if the object has died.
@@ -40,7 +39,7 @@ import RestorationArchive
     defer { coder.finish() }
     guard let object else { return nil }
     let plan = node.subject.plan
-    return try plan.apply(coder, to: object, properties: plan.markedProperties(of: object))
+    return try plan.apply(coder, to: object, plan.version(of: object), properties: plan.markedProperties(of: object))
   }
 }
 
@@ -51,7 +50,7 @@ extension CapturedState {
   @MainActor var roles: [RestorationIdentifier: RestorationRole] {
     Dictionary(
       uniqueKeysWithValues: shape.children.compactMap { child in
-        shape.roles[ObjectIdentifier(child)].flatMap { role in child.restorationIdentifier.map { ($0, role) } }
+        shape.roles[ObjectIdentifier(child)].flatMap { role in child.restoration.identifier.map { ($0, role) } }
       })
   }
   var views: [any RestorableView] { shape.views }

@@ -8,19 +8,19 @@ import Testing
 /// Changes are noticed by themselves, whichever way the state is coded (R9.1).
 @MainActor @Suite(.tags(.threads)) struct TrackedObjectTests {
   @Observable final class Editor: StatefulController {
-    @ObservationIgnored let restorationIdentifier: RestorationIdentifier? = "editor"
+    @ObservationIgnored let restoration: RestorationIdentity = "editor"
     var restorableState = ""
     @ObservationIgnored var silent = 0
   }
 
   final class Search: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "search"
+    let restoration: RestorationIdentity = "search"
     @Restored("query") var query = ""
     @Restored("tags") var tags: [String] = []
   }
 
   @Observable class Coded: CodingController, RestorationContainer {
-    @ObservationIgnored let restorationIdentifier: RestorationIdentifier? = "coded"
+    @ObservationIgnored let restoration: RestorationIdentity = "coded"
     var title = ""
     var restorationChildren: [any RestorableController] = []
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(title, forKey: "title") }

@@ -8,7 +8,7 @@ import Testing
   // 1. A default for a coder method would be the witness of the whole class tree.
 
   class Root: CodingController {
-    var restorationIdentifier: RestorationIdentifier? { "root" }
+    var restoration: RestorationIdentity { "root" }
     func encodeRestorableState(with coder: RestorationEncoder) {}
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
   }
@@ -31,15 +31,14 @@ import Testing
   }
 
   class Versioned: RestorableController {
-    class var stateVersion: StateVersion { 1 }
-    var restorationIdentifier: RestorationIdentifier? { "versioned" }
+    var restoration: RestorationIdentity { "versioned" }
   }
 
   final class Newer: Versioned {
-    override class var stateVersion: StateVersion { 2 }
+    override var restoration: RestorationIdentity { RestorationIdentity("versioned", version: 2) }
   }
 
-  @Test func `a class variable gives each class of a tree its own version`() throws {
+  @Test func `an overridden identity gives each class of a tree its own version`() throws {
     let base = Versioned()
     let newer = Newer()
     #expect(try #require(TrackedObject(base).capture(context: .test)).attributes.version == 1)
@@ -49,8 +48,7 @@ import Testing
   // 2. A tag inherited by an unregistered subclass would restore the base class.
 
   class Tagged: RestorableController {
-    var restorationIdentifier: RestorationIdentifier? { "tagged" }
-    var restorationClass: RestorationClass? { "tagged" }
+    var restoration: RestorationIdentity { RestorationIdentity("tagged", class: "tagged") }
   }
 
   final class Inheriting: Tagged {}
@@ -69,7 +67,7 @@ import Testing
   static var reflections = 0
 
   final class Reflected: RestorableController, CustomReflectable {
-    let restorationIdentifier: RestorationIdentifier? = "reflected"
+    let restoration: RestorationIdentity = "reflected"
     nonisolated var customMirror: Mirror {
       MainActor.assumeIsolated { TrapsTests.reflections += 1 }
       return Mirror(self, children: [])
@@ -89,7 +87,7 @@ import Testing
   // 4. Marked properties are observable by themselves, and in @Observable classes too.
 
   @Observable final class Observed: RestorableController {
-    @ObservationIgnored let restorationIdentifier: RestorationIdentifier? = "observed"
+    @ObservationIgnored let restoration: RestorationIdentity = "observed"
     @ObservationIgnored @Restored("query") var query = ""
     var plain = 0
   }
@@ -113,7 +111,7 @@ import Testing
     await #expect(processExitsWith: .failure) {
       await MainActor.run {
         class Base: RestorableController {
-          var restorationIdentifier: RestorationIdentifier? { "twice" }
+          var restoration: RestorationIdentity { "twice" }
           @Restored("query") var query = ""
         }
         final class Sub: Base {
@@ -128,7 +126,7 @@ import Testing
     await #expect(processExitsWith: .failure) {
       await MainActor.run {
         final class Reserved: RestorableController {
-          var restorationIdentifier: RestorationIdentifier? { "reserved" }
+          var restoration: RestorationIdentity { "reserved" }
           @Restored("$state") var query = ""
         }
         _ = Reserved()
@@ -206,7 +204,7 @@ import Testing
   }
 
   final class OffMainHolder: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "off"
+    let restoration: RestorationIdentity = "off"
     let object: OffMain
     init(_ object: OffMain) { self.object = object }
     var restorableState: String {
@@ -216,7 +214,7 @@ import Testing
   }
 
   final class Holder: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "holder"
+    let restoration: RestorationIdentity = "holder"
     let model: Model
     init(_ model: Model) { self.model = model }
     var restorableState: String {
@@ -244,7 +242,7 @@ import Testing
   // 8. Coders are invalid after their hook, and say so.
 
   final class Stashing: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "stashing"
+    let restoration: RestorationIdentity = "stashing"
     var encoder: RestorationEncoder?
     var decoder: RestorationDecoder?
     func encodeRestorableState(with coder: RestorationEncoder) { encoder = coder }

@@ -132,7 +132,7 @@ import Testing
 
   /// Runs something while its values are copied.
   final class Page: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "page"
+    let restoration: RestorationIdentity = "page"
     var onEncode: () -> Void = {}
     func encodeRestorableState(with coder: RestorationEncoder) {
       onEncode()

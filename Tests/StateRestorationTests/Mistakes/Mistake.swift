@@ -15,6 +15,7 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case inheritedTag = "A subclass inherits the tag of its superclass"
   case listedTwice = "Two controllers list one child"
   case inTwoWindows = "One object stands in two windows"
+  case notListed = "A class lists children and is no `RestorationParent`"
   case fleeting = "Children are made anew whenever they are asked for"
   case unnoticed = "A change that nobody can notice, where `askingInterval` is nil"
   case danglingReference = "A reference to an object outside the hierarchy"
@@ -43,8 +44,6 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case blockedMainActor = "The main thread waits, in `readLine()` say"
   // What the lint says.
   case identifierForgotten = "An identifier is nil"
-  case mistypedTag = "`let restorationClass = \"note\"`"
-  case versionInTree = "A base class without `stateVersion`"
   // What a trap says.
   case keyTwice = "A subclass encodes under a key of its superclass"
   case markedTwice = "Two properties are `@Restored` under one key"
@@ -54,11 +53,15 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case badChain = "Migrations leave out a version"
   case cycle = "A controller is its own descendant"
   case reservedKey = "A key begins with `$`"
+  case versionTwice = "A `VersionedState` in an object that names a version too"
+  case viewWithClass = "A view that names a class"
 
   /// Whether the mistake stops the program.
   var traps: Bool {
     switch self {
-    case .keyTwice, .markedTwice, .encoderTooLate, .unbalanced, .tagTwice, .badChain, .cycle, .reservedKey: true
+    case .keyTwice, .markedTwice, .encoderTooLate, .unbalanced, .tagTwice, .badChain, .cycle, .reservedKey,
+      .versionTwice, .viewWithClass:
+      true
     default: false
     }
   }

@@ -40,6 +40,7 @@ import Testing
     case .listedTwice: try await listTwice()
     case .inTwoWindows: try await showTwice()
     case .fleeting: try await save(Fleeting())
+    case .notListed: try await save(Forgetful())
     case .unnoticed: try await changeUnnoticed()
     case .danglingReference: try await refer()
     case .tooMuch: try await saveTooMuch()
@@ -72,8 +73,6 @@ import Testing
     case .coordinatorGone: try await loseCoordinator()
     case .blockedMainActor: try await blockMainActor()
     case .identifierForgotten: await lint { Screen("root", children: [Screen(nil)]) }
-    case .mistypedTag: await lint { MistypedTag() }
-    case .versionInTree: await lint { Derived() }
     default: ""
     }
   }

@@ -4,15 +4,24 @@ import StateRestoration
 /// Inherits the tag of its superclass.
 final class Larger: Panel {}
 
+/// Has children, and does not say that it is a parent.
+final class Forgetful: RestorableController {
+  let restoration: RestorationIdentity = "root"
+  let page = Screen("page")
+  var restorationChildren: [any RestorableController] { [page] }
+}
+
 /// Makes its child anew whenever it is asked for it.
-final class Fleeting: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "root"
+final class Fleeting: RestorationParent {
+  let restoration: RestorationIdentity = "root"
   var restorationChildren: [any RestorableController] { [Screen("child")] }
 }
 
 /// Takes none of its children back.
 final class Deaf: RestorationContainer {
-  let restorationIdentifier: RestorationIdentifier? = "root"
+  let restoration: RestorationIdentity = "root"
+  var restorationChildren: [any RestorableController] { [] }
+  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) {}
 }
 
@@ -23,7 +32,7 @@ nonisolated struct RefusesCoding: Codable, Sendable {
   func encode(to encoder: any Encoder) throws { throw Refusal() }
 }
 
-nonisolated struct Newer: VersionedValue {
+nonisolated struct Newer: VersionedState {
   static var stateVersion: StateVersion { 2 }
   static var migrations: StateMigrations<Newer> { return .none }
 }
@@ -44,7 +53,7 @@ nonisolated struct After: Codable, Sendable {
 /// A program's version before a key was renamed.
 enum Earlier {
   final class Search: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "child"
+    let restoration: RestorationIdentity = "child"
     @Restored("query") var query = "typed"
   }
 }
@@ -52,24 +61,9 @@ enum Earlier {
 /// The version after.
 enum Later {
   final class Search: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "child"
+    let restoration: RestorationIdentity = "child"
     @Restored("search") var search = ""
   }
-}
-
-final class MistypedTag: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "root"
-  let restorationClass = "note"
-  @Restored("query") var query = ""
-}
-
-class Base: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "root"
-  @Restored("query") var query = ""
-}
-
-final class Derived: Base {
-  @Restored("more") var more = ""
 }
 
 /// Says who its rows are, if somebody holds it.
@@ -86,6 +80,6 @@ final class Rows: DataSourceModelAssociation {
 /// Holds its rows no longer than the line in which it makes the list.
 enum ListWithoutAssociation {
   @MainActor static func make() -> ListController {
-    ListController(restorationIdentifier: "list", association: Rows())
+    ListController("list", association: Rows())
   }
 }

@@ -25,6 +25,11 @@ import StateRestorationTesting
       inner.restorationChildren = [outer]
       _ = try await bench.preserve(outer)
     case .reservedKey: _ = try await bench.preserve(Reserved("root"))
+    case .versionTwice: _ = try await bench.preserve(VersionedTwice())
+    case .viewWithClass:
+      let root = Screen("root")
+      root.restorationViews = [ViewWithClass()]
+      _ = try await bench.preserve(root)
     default: break
     }
   }
@@ -41,20 +46,30 @@ import StateRestorationTesting
   }
 
   final class MarkedTwice: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "root"
+    let restoration: RestorationIdentity = "root"
     @Restored("query") var query = ""
     @Restored("query") var other = ""
   }
 
+  final class VersionedTwice: StatefulController {
+    let restoration = RestorationIdentity("root", version: 3)
+    var restorableState = Newer()
+  }
+
+  final class ViewWithClass: StatefulView {
+    let restoration = RestorationIdentity("view", class: "view")
+    var restorableState = 0
+  }
+
   final class Keeper: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "root"
+    let restoration: RestorationIdentity = "root"
     var coder: RestorationEncoder?
     func encodeRestorableState(with coder: RestorationEncoder) { self.coder = coder }
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
   }
 
-  nonisolated struct Gap: VersionedValue {
+  nonisolated struct Gap: VersionedState {
     static var stateVersion: StateVersion { 4 }
-    static var migrations: StateMigrations<Gap> { Migration(from: 1) { (_: Int) in Gap() } }
+    static var migrations: StateMigrations<Gap> { StateMigration(from: 1) { (_: Int) in Gap() } }
   }
 }

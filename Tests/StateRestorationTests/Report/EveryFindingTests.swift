@@ -33,6 +33,7 @@ import Testing
     case duplicateIdentifier, listedTwice, notHeld, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed
     case danglingReference, setAside, setAsideRemoved, absentRemoved, recordRemoved, noRoomForRecord, failure
     case excludedRoot, unregisteredClass, unannouncedChange, missingIdentifier, associationNotHeld, inTwoWindows
+    case notListed
 
     init(_ finding: PreservationFinding) {
       self =
@@ -58,6 +59,7 @@ import Testing
         case .missingIdentifier: .missingIdentifier
         case .associationNotHeld: .associationNotHeld
         case .inTwoWindows: .inTwoWindows
+        case .notListed: .notListed
         }
     }
   }
@@ -99,14 +101,13 @@ import Testing
     if name == .joined { try await typeWhileLocked(bench, Joining()) }
     if name == .notJoined { try await typeWhileLocked(bench, Next.Joining()) }
     let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
-    let found = report.nodes.filter { $0.path.last == restored.restorationIdentifier }.flatMap(\.remarks)
+    let found = report.nodes.filter { $0.path.last == restored.restoration.identifier }.flatMap(\.remarks)
     #expect(found.map(Restoring.init) == [name])
   }
 
   /// A page that two versions of a program know.
   private final class Versioned: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "child"
-    let restorationClass: RestorationClass? = "page"
+    let restoration = RestorationIdentity("child", class: "page")
     var value: Int
     private let version: Int
     init(_ version: Int, value: Int) { (self.version, self.value) = (version, value) }
@@ -125,8 +126,7 @@ import Testing
 
   /// A page that says something that the other can't decode.
   private final class Unreadable: CodingController {
-    let restorationIdentifier: RestorationIdentifier? = "child"
-    let restorationClass: RestorationClass? = "page"
+    let restoration = RestorationIdentity("child", class: "page")
     var text = ""
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(text, forKey: "value") }
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
@@ -145,8 +145,8 @@ import Testing
   }
 
   fileprivate class Joining: MergingController {
-    class var stateVersion: StateVersion { 1 }
-    let restorationIdentifier: RestorationIdentifier? = "child"
+    class var version: StateVersion { 1 }
+    var restoration: RestorationIdentity { RestorationIdentity("child", version: Self.version) }
     var restorableState = "stored"
     func merged(stored: String, pending: String) -> String { stored + pending }
   }
@@ -154,7 +154,7 @@ import Testing
   /// The same class in the program's next version, which can't read the older state.
   private enum Next {
     final class Joining: EveryFindingTests.Joining {
-      override class var stateVersion: StateVersion { 2 }
+      override class var version: StateVersion { 2 }
     }
   }
 
@@ -172,7 +172,7 @@ import Testing
 
   private func modelled(_ model: ModelIdentifier) -> Screen {
     let screen = Screen("child", text: "of \(model)")
-    screen.restorationModelIdentifier = model
+    screen.restoration.model = model
     return screen
   }
 
@@ -187,9 +187,15 @@ import Testing
   }
 
   /// Makes its child anew whenever it is asked for it.
-  private final class Fleeting: RestorableController {
-    let restorationIdentifier: RestorationIdentifier? = "fleeting"
+  private final class Fleeting: RestorationParent {
+    let restoration: RestorationIdentity = "fleeting"
     var restorationChildren: [any RestorableController] { [Screen("child")] }
+  }
+
+  /// Has a child, and is no parent.
+  private final class Shelf: RestorableController {
+    let restoration: RestorationIdentity = "shelf"
+    let restorationChildren: [any RestorableController] = [Screen("book")]
   }
 
   @Test(arguments: Preserving.allCases)
@@ -205,7 +211,7 @@ import Testing
     case .notHeld: root.restorationChildren.append(Fleeting())
     case .emptyIdentifier: root.restorationChildren.append(Screen(""))
     case .inheritedTag:
-      root["child"]?.restorationClass = "panel"
+      root["child"]?.restoration.class = "panel"
       register = { $0.register(Panel.self, as: "panel") }
     case .encodingFailed:
       let odd = PipelineTests.Odd()
@@ -221,11 +227,12 @@ import Testing
     case .setAsideRemoved: try await declineAndSave(bench, times: 4)
     case .absentRemoved: return try await fillPlace(bench)
     case .recordRemoved, .noRoomForRecord: return try await fillRow(bench, name)
-    case .excludedRoot: root.restorationIdentifier = nil
+    case .excludedRoot: root.restoration.identifier = nil
     case .missingIdentifier: root.restorationChildren.append(Panel(nil))
     case .associationNotHeld: root.restorationChildren.append(ListWithoutAssociation.make())
     case .inTwoWindows: try await preserveInAnotherWindow(bench, try #require(root["child"]))
-    case .unregisteredClass: root["child"]?.restorationClass = "nobody"
+    case .notListed: root.restorationChildren.append(Shelf())
+    case .unregisteredClass: root["child"]?.restoration.class = "nobody"
     case .unannouncedChange: return try await changeSilently(bench)
     case .failure: bench.store.state.withLock { $0.failures["openPending"] = .corrupt }
     }
@@ -300,7 +307,7 @@ import Testing
     let child = modelled("0")
     let root = Screen("root", children: [child])
     for number in 0...65 {
-      child.restorationModelIdentifier = ModelIdentifier("\(number)")
+      child.restoration.model = ModelIdentifier("\(number)")
       child.text = "of \(number)"
       let findings = try await coordinator.preserve(root).receipt?.findings ?? []
       #expect(findings.map(Preserving.init) == (number > 64 ? [.absentRemoved] : []))

@@ -47,16 +47,13 @@ import Testing
 
   /// An editor whose state this program can't take.
   final class Editor<Number: Codable & Sendable>: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "child"
-    let restorationClass: RestorationClass? = "editor"
+    let restoration = RestorationIdentity("child", class: "editor")
     var restorableState: Number
     init(_ number: Number) { restorableState = number }
   }
 
   final class LaterEditor: StatefulController {
-    static var stateVersion: StateVersion { 2 }
-    let restorationIdentifier: RestorationIdentifier? = "child"
-    let restorationClass: RestorationClass? = "editor"
+    let restoration = RestorationIdentity("child", class: "editor", version: 2)
     var restorableState = 0
   }
 
@@ -114,7 +111,7 @@ import Testing
 
   private func note(_ model: ModelIdentifier, tag: RestorationClass? = nil) -> Screen {
     let screen = Screen("child", text: "text", tag: tag)
-    screen.restorationModelIdentifier = model
+    screen.restoration.model = model
     return screen
   }
 
@@ -197,11 +194,11 @@ import Testing
   private func absent() async throws -> NotRestoredReason? {
     let bench = Bench()
     let child = Screen("child", text: "of one")
-    child.restorationModelIdentifier = "one"
+    child.restoration.model = "one"
     let root = Screen("root", children: [child])
     let coordinator = bench.launch()
     _ = try await coordinator.preserve(root)
-    child.restorationModelIdentifier = "two"
+    child.restoration.model = "two"
     child.text = "of two"
     _ = try await coordinator.preserve(root)
     root.restorationChildren = []
@@ -210,15 +207,14 @@ import Testing
   }
 
   final class Document: StatefulController {
-    static var restorationExtent: RestorationExtent? { .restore }
-    let restorationIdentifier: RestorationIdentifier? = "child"
+    let restoration: RestorationIdentity = "child"
     var restorableState = 1
   }
 
   private func beyondExtent() async throws -> NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Document()]))
-    let coordinator = bench.launch()
+    let coordinator = bench.launch { $0.register(Document.self, extent: .restore) }
     coordinator.extent = .recover
     return try await coordinator.restore(into: Screen("root", children: [Document()]))[["root", "child"]]?
       .notRestoredReason

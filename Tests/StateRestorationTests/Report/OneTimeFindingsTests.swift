@@ -6,8 +6,7 @@ import Testing
 @MainActor @Suite struct OneTimeFindingsTests {
   /// A controller with nothing to preserve but its children.
   private final class Plain: RestorableController {
-    var restorationIdentifier: RestorationIdentifier?
-    var restorationClass: RestorationClass?
+    var restoration = RestorationIdentity(nil)
   }
 
   private let bench = Bench()
@@ -41,8 +40,7 @@ import Testing
 
   /// A screen that is left out, and says so.
   private final class Excluded: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = nil
-    let isExcludedOnPurpose = true
+    let restoration = RestorationIdentity.excluded
     var restorableState = 0
   }
 
@@ -57,7 +55,7 @@ import Testing
   @Test func `an object that is made again needs an identifier`() async throws {
     let coordinator = bench.launch()
     let tagged = Plain()
-    tagged.restorationClass = "plain"
+    tagged.restoration.class = "plain"
     let root = Screen("root", children: [tagged])
     #expect(try await findings(coordinator, root) == [.missingIdentifier(parent: ["root"], owner: "Plain")])
   }
@@ -65,8 +63,8 @@ import Testing
   @Test func `a list says once that its association is gone, unless the program has taken it away`() async throws {
     let coordinator = bench.launch()
     let rows = Rows()
-    let (lost, held) = (ListWithoutAssociation.make(), ListController(restorationIdentifier: "held", association: rows))
-    let taken = ListController(restorationIdentifier: "taken", association: rows)
+    let (lost, held) = (ListWithoutAssociation.make(), ListController("held", association: rows))
+    let taken = ListController("taken", association: rows)
     taken.association = nil
     let root = Screen("root", children: [lost, held, taken])
     #expect(try await findings(coordinator, root) == [.associationNotHeld(path: ["root", "list"])])
@@ -74,5 +72,36 @@ import Testing
     lost.select([[0, 1]])
     #expect(try await findings(coordinator, root) == [])
     withExtendedLifetime(rows) {}
+  }
+
+  /// Lists a child and a view, and conforms to nothing that has them listed.
+  private final class Forgetful: RestorableController {
+    let restoration: RestorationIdentity = "forgetful"
+    var page: Screen? = Screen("page")
+    let fields = [Field("field")]
+    var restorationChildren: [any RestorableController] { page.map { [$0] } ?? [] }
+    var restorationViews: [any RestorableView] { fields }
+  }
+
+  @Test func `a class that lists objects and conforms to nothing is said once`() async throws {
+    let coordinator = bench.launch()
+    let forgetful = Forgetful()
+    let root = Screen("root", children: [forgetful])
+    let path: RestorationPath = ["root", "forgetful"]
+    #expect(
+      try await findings(coordinator, root) == [
+        .notListed(path: path, owner: "Forgetful", property: "page", object: "Screen"),
+        .notListed(path: path, owner: "Forgetful", property: "fields", object: "Field"),
+      ])
+    #expect(try await findings(coordinator, root) == [])
+  }
+
+  @Test func `an object that knows another one, which is preserved, lists nothing`() async throws {
+    let coordinator = bench.launch()
+    let forgetful = Forgetful()
+    let field = forgetful.fields[0]
+    let root = Screen("root", children: [forgetful, try #require(forgetful.page)])
+    root.restorationViews = [field]
+    #expect(try await findings(coordinator, root) == [])
   }
 }

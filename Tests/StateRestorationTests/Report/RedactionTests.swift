@@ -14,46 +14,45 @@ import Testing
   nonisolated struct Number: Codable, Sendable, Equatable { var words = ["secret words": 1] }
 
   final class Recorded: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "editor"
-    let restorationClass: RestorationClass? = "editor"
+    let restoration = RestorationIdentity("editor", class: "editor")
     var restorableState = Old()
   }
 
   /// Whose state has lost the case that is stored.
   final class Lost: StatefulController {
     nonisolated struct State: Codable, Sendable { var words: [String: Shade] = [:] }
-    let restorationIdentifier: RestorationIdentifier? = "editor"
-    let restorationClass: RestorationClass? = "editor"
+    let restoration = RestorationIdentity("editor", class: "editor")
     var restorableState = State()
   }
 
   /// Whose state has numbers where texts are stored, below a key of a dictionary.
   final class Numbered: StatefulController {
-    let restorationIdentifier: RestorationIdentifier? = "editor"
-    let restorationClass: RestorationClass? = "editor"
+    let restoration = RestorationIdentity("editor", class: "editor")
     var restorableState = Number()
   }
 
   /// Whose migration throws what it has read.
   final class Quoting: StatefulController {
-    static var stateVersion: StateVersion { 2 }
-    static var migrations: StateMigrations<Number> {
-      Migration(from: 1) { (_: Old) throws -> Number in throw Thrown() }
+    nonisolated struct State: VersionedState {
+      static var stateVersion: StateVersion { 2 }
+      static var migrations: StateMigrations<State> {
+        StateMigration(from: 1) { (_: Old) throws -> State in throw Thrown() }
+      }
     }
-    let restorationIdentifier: RestorationIdentifier? = "editor"
-    let restorationClass: RestorationClass? = "editor"
-    var restorableState = Number()
+    let restoration = RestorationIdentity("editor", class: "editor")
+    var restorableState = State()
   }
 
   /// Whose migration throws a case without a payload.
   final class Refusing: StatefulController {
-    static var stateVersion: StateVersion { 2 }
-    static var migrations: StateMigrations<Number> {
-      Migration(from: 1) { (_: Old) throws -> Number in throw Refusal.tooOld }
+    nonisolated struct State: VersionedState {
+      static var stateVersion: StateVersion { 2 }
+      static var migrations: StateMigrations<State> {
+        StateMigration(from: 1) { (_: Old) throws -> State in throw Refusal.tooOld }
+      }
     }
-    let restorationIdentifier: RestorationIdentifier? = "editor"
-    let restorationClass: RestorationClass? = "editor"
-    var restorableState = Number()
+    let restoration = RestorationIdentity("editor", class: "editor")
+    var restorableState = State()
   }
 
   /// What the report and the log say of an object that can't have what was stored for it.

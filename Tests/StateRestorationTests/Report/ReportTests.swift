@@ -131,7 +131,7 @@ import Testing
     let bench = Bench()
     let old = FragileController("old", "o", tag: "fresh")
     let gone = Screen("gone", text: "g", tag: "note")
-    gone.restorationModelIdentifier = "note 1"
+    gone.restoration.model = "note 1"
     let register: (RestorationRegistry) -> Void = {
       $0.register(FragileController.self, as: "fresh", freshFor: .seconds(60))
       $0.register(Panel.self, as: "other")

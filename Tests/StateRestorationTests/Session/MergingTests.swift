@@ -7,7 +7,7 @@ import Testing
 /// What is typed while the device is locked does not replace a page that knows how to join it.
 @MainActor @Suite(.tags(.threads)) struct MergingTests {
   final class Page: MergingController {
-    let restorationIdentifier: RestorationIdentifier? = "page"
+    let restoration: RestorationIdentity = "page"
     var restorableState = ""
     let merges: Bool
     init(merges: Bool = true) { self.merges = merges }

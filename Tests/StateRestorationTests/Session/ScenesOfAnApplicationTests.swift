@@ -20,7 +20,7 @@ import Testing
     static let pages: RestorationRegistry = {
       let registry = RestorationRegistry()
       registry.register(Screen.self, as: "page") { path, _ in Screen(path.last, tag: "page") }
-      registry.register(Draft.self, as: "draft") { path, _ in Draft(path.last) }
+      registry.register(Draft.self, as: "draft", extent: .restore) { path, _ in Draft(path.last) }
       return registry
     }()
 
@@ -41,12 +41,10 @@ import Testing
 
     /// A page that comes back only when the session is restored.
     @Observable final class Draft: StatefulController {
-      static var restorationExtent: RestorationExtent? { .restore }
-      let restorationIdentifier: RestorationIdentifier?
-      let restorationClass: RestorationClass? = "draft"
+      let restoration: RestorationIdentity
       var restorableState = ""
 
-      init(_ identifier: RestorationIdentifier?) { restorationIdentifier = identifier }
+      init(_ identifier: RestorationIdentifier?) { restoration = RestorationIdentity(identifier, class: "draft") }
     }
 
     /// Makes the windows.
@@ -68,7 +66,7 @@ import Testing
       func showSnapshot(_ snapshot: Data) { shownSnapshot = snapshot }
 
       func makeRoot(for session: SceneSession) -> (any RestorableController)? {
-        let window = Window(restorationIdentifier: "window", root: Screen("list"))
+        let window = Window("window", root: Screen("list"))
         windows[session.id] = window
         return window
       }
@@ -90,7 +88,7 @@ import Testing
     /// Opens a window and pushes a page with a text.
     func open(_ id: SceneSession.ID, text: String) async throws {
       let coordinator = try await scenes.open(id)
-      let window = Window(restorationIdentifier: "window", root: Screen("list"))
+      let window = Window("window", root: Screen("list"))
       maker.windows[id] = window
       _ = try await coordinator.restore(into: window)
       window.push(Screen("page", text: text, tag: "page"))
@@ -100,7 +98,7 @@ import Testing
 
     /// The names of the pages in a window, the lowest first.
     func pages(_ id: SceneSession.ID) -> [RestorationIdentifier?]? {
-      maker.windows[id]?.stack.map(\.restorationIdentifier)
+      maker.windows[id]?.stack.map(\.restoration.identifier)
     }
   }
 

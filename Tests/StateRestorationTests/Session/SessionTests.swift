@@ -159,10 +159,10 @@ import Glibc
     #expect(outcomes.contains(.unavailable) && outcomes.last == .restored)
   }
 
-  struct Width: VersionedValue, Equatable {
+  struct Width: VersionedState, Equatable {
     static var stateVersion: StateVersion { 2 }
     static var migrations: StateMigrations<Width> {
-      Migration(from: 1) { (old: Int) in Width(points: Double(old)) }
+      StateMigration(from: 1) { (old: Int) in Width(points: Double(old)) }
     }
     var points: Double
   }

@@ -8,7 +8,7 @@ import Testing
 /// What the program does between the unlock and the restoration that follows it.
 @MainActor @Suite(.tags(.threads)) struct UnlockRaceTests {
   /// A list whose data is there at once.
-  private func makeList() -> ListController { ListController(restorationIdentifier: "list") }
+  private func makeList() -> ListController { ListController("list") }
 
   @Test func `data that comes right after the unlock is no edit: the selection comes back`() async throws {
     let device = try await SimulatedDevice(passcode: "1234")

@@ -9,9 +9,9 @@ import Testing
 
     @MainActor func makeContainer() -> ContainerController {
       switch self {
-      case .content: WindowController(restorationIdentifier: "root")
-      case .column: SplitController(restorationIdentifier: "root")
-      case .presented: ContainerController(restorationIdentifier: "root")
+      case .content: WindowController("root")
+      case .column: SplitController("root")
+      case .presented: ContainerController("root")
       }
     }
 
@@ -50,7 +50,7 @@ import Testing
       let coordinator = bench.launch()
       let report = try await coordinator.restore(into: again)
       let shown = try #require(place.shown(in: again) as? Screen)
-      #expect(shown.restorationIdentifier == "b" && shown.text == "b")
+      #expect(shown.restoration.identifier == "b" && shown.text == "b")
       #expect(report[["root", "a"]]?.notRestoredReason == .notInstalled)
       _ = try await coordinator.preserve(again)
     }
@@ -58,7 +58,7 @@ import Testing
 
   @Test func `a run that can't make the selected tab leaves it selected for the next one`() async throws {
     let bench = Bench()
-    func tabs() -> TabController { TabController(restorationIdentifier: "root", tabs: [Screen("a")]) }
+    func tabs() -> TabController { TabController("root", tabs: [Screen("a")]) }
     let first = tabs()
     first.setTabs(first.tabs + [Screen("b")])
     first.select(1)
@@ -66,18 +66,18 @@ import Testing
     let second = tabs()
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: second)
-    #expect(second.selected?.restorationIdentifier == "a")
+    #expect(second.selected?.restoration.identifier == "a")
     _ = try await coordinator.preserve(second)
     bench.delegate.make = { path, _ in Screen(path.last) }
     let third = tabs()
     _ = try await bench.launch().restore(into: third)
-    #expect(third.selected?.restorationIdentifier == "b")
+    #expect(third.selected?.restoration.identifier == "b")
   }
 
   @Test func `a carried-over controller waits while the one that it stood on has another identifier`() async throws {
     let bench = Bench()
     func makeStack(_ bottom: Screen) -> NavigationController {
-      NavigationController(restorationIdentifier: "root", root: bottom)
+      NavigationController("root", root: bottom)
     }
     let first = makeStack(Screen("a"))
     first.push(Screen("b", text: "b"))
@@ -90,7 +90,7 @@ import Testing
       #expect(stack.stack.count == 1)
       #expect(report[["root", "b"]]?.notRestoredReason == (name == "a" ? .noObject : .notInstalled))
       bench.delegate.make = { path, _ in path.last == "b" ? Screen("b") : nil }
-      bottom.restorationIdentifier = next
+      bottom.restoration.identifier = next
       _ = try await coordinator.preserve(stack)
     }
     let last = makeStack(Screen("a"))
@@ -141,7 +141,7 @@ import Testing
     var refused: Set<RestorationIdentifier> = []
     bench.delegate.make = { path, _ in path.last.flatMap { refused.contains($0) ? nil : Screen($0) } }
     func stack() -> NavigationController {
-      NavigationController(restorationIdentifier: "nav", root: Screen("list"))
+      NavigationController("nav", root: Screen("list"))
     }
     let first = stack()
     for name in ["a", "b"] as [RestorationIdentifier] { first.push(Screen(name, text: name.rawValue)) }
@@ -157,7 +157,7 @@ import Testing
       let again = stack()
       let coordinator = bench.launch()
       _ = try await coordinator.restore(into: again)
-      #expect(again.stack.map(\.restorationIdentifier) == ["list", "c"])
+      #expect(again.stack.map(\.restoration.identifier) == ["list", "c"])
       #expect((again.top as? Screen)?.text == "c")
       _ = try await coordinator.preserve(again)
     }
@@ -167,19 +167,19 @@ import Testing
     let bench = Bench()
     var refused: Set<RestorationIdentifier> = []
     bench.delegate.make = { path, _ in path.last.flatMap { refused.contains($0) ? nil : Screen($0) } }
-    let first = NavigationController(restorationIdentifier: "nav", root: Screen("list"))
+    let first = NavigationController("nav", root: Screen("list"))
     for name in ["a", "b", "c"] as [RestorationIdentifier] { first.push(Screen(name, text: name.rawValue)) }
     try await bench.preserve(first)
     for missing in [["b"], ["a", "c"], []] as [Set<RestorationIdentifier>] {
       refused = missing
       let coordinator = bench.launch()
-      let again = NavigationController(restorationIdentifier: "nav", root: Screen("list"))
+      let again = NavigationController("nav", root: Screen("list"))
       _ = try await coordinator.restore(into: again)
       #expect(again.stack.count == (missing == ["b"] ? 2 : missing.isEmpty ? 4 : 1))
       _ = try await coordinator.preserve(again)
     }
     refused = []
-    let whole = NavigationController(restorationIdentifier: "nav", root: Screen("list"))
+    let whole = NavigationController("nav", root: Screen("list"))
     _ = try await bench.launch().restore(into: whole)
     #expect(whole.stack.map { ($0 as? Screen)?.text } == ["", "a", "b", "c"])
   }
@@ -187,7 +187,7 @@ import Testing
   @Test func `a tab that was not made in the last run comes back beside the others`() async throws {
     let bench = Bench()
     func tabs(_ names: [RestorationIdentifier]) -> TabController {
-      TabController(restorationIdentifier: "tabs", tabs: names.map { Screen($0, text: $0.rawValue) })
+      TabController("tabs", tabs: names.map { Screen($0, text: $0.rawValue) })
     }
     try await bench.preserve(tabs(["a", "hidden"]))
     let second = bench.launch()

@@ -24,7 +24,7 @@ import Testing
   }
 
   private func list(_ source: Source?, counts: [Int]? = nil) -> ListController {
-    let list = ListController(restorationIdentifier: "list", association: source)
+    let list = ListController("list", association: source)
     if let counts = counts ?? source?.counts { list.dataSourceDidLoad(elementCounts: counts) }
     return list
   }
@@ -87,7 +87,7 @@ import Testing
     let before = list(old)
     before.select([path(0, 1)])
     let late = Source([])
-    let fresh = ListController(restorationIdentifier: "list", association: late)
+    let fresh = ListController("list", association: late)
     try RoundTrip.decode(RoundTrip.encode(before), into: fresh)
     #expect(fresh.isAwaitingData && fresh.selection.isEmpty)
     late.sections = [["b", "a"]]
@@ -100,7 +100,7 @@ import Testing
     let old = Source([["a", "b"]])
     let before = list(old)
     before.select([path(0, 1)])
-    let waiting = ListController(restorationIdentifier: "list")
+    let waiting = ListController("list")
     try RoundTrip.decode(RoundTrip.encode(before), into: waiting)
     // The waiting list sees no elements yet: only what was awaited can know who was selected.
     let source = Source([["x", "y", "b"]])
@@ -274,8 +274,8 @@ import Testing
 
   /// One data source of two lists: the elements of the second are those of the first, backwards.
   final class BothWays: DataSourceModelAssociation {
-    let forwards = ListController(restorationIdentifier: "forwards")
-    let backwards = ListController(restorationIdentifier: "backwards")
+    let forwards = ListController("forwards")
+    let backwards = ListController("backwards")
     var items: [String]
 
     init(_ items: [String]) {
@@ -331,7 +331,7 @@ import Testing
     try await bench.preserve(before)
     let source = Source([[]])
     var coordinator = bench.launch()
-    var running = ListController(restorationIdentifier: "list", association: isAssociated ? source : nil)
+    var running = ListController("list", association: isAssociated ? source : nil)
     _ = try await coordinator.restore(into: running)
     for count in [0, 20, 40, 60, 80] {
       source.sections = [Array(Self.rows.prefix(count))]
@@ -343,7 +343,7 @@ import Testing
       guard isRestarted else { continue }
       // A kill between two pages.
       coordinator = bench.launch()
-      running = ListController(restorationIdentifier: "list", association: isAssociated ? source : nil)
+      running = ListController("list", association: isAssociated ? source : nil)
       _ = try await coordinator.restore(into: running)
       running.dataSourceDidLoad(elementCounts: [count], isComplete: false)
     }
@@ -354,7 +354,7 @@ import Testing
   @Test func `with the last page what has not come is gone`() throws {
     let (before, old) = listAtRow75()
     let source = Source([Array(Self.rows.prefix(20))])
-    let running = ListController(restorationIdentifier: "list", association: source)
+    let running = ListController("list", association: source)
     try RoundTrip.decode(RoundTrip.encode(before), into: running)
     running.dataSourceDidLoad(elementCounts: [20], isComplete: false)
     source.sections = [Array(Self.rows.prefix(74))]
@@ -370,7 +370,7 @@ import Testing
   ) throws {
     let (before, old) = listAtRow75()
     let source = Source([Array(Self.rows.prefix(20))])
-    let running = ListController(restorationIdentifier: "list", association: source)
+    let running = ListController("list", association: source)
     try RoundTrip.decode(RoundTrip.encode(before), into: running)
     running.dataSourceDidLoad(elementCounts: [20], isComplete: false)
     if selects { running.select([path(0, 7)]) } else { running.scroll(to: path(0, 9), offset: 1) }
@@ -378,7 +378,7 @@ import Testing
     // A save and a launch between two pages.
     let record = try RoundTrip.encode(running)
     source.sections = [Self.rows]
-    let later = ListController(restorationIdentifier: "list", association: source)
+    let later = ListController("list", association: source)
     try RoundTrip.decode(record, into: later)
     for list in [running, later] {
       list.dataSourceDidLoad(elementCounts: [100], isComplete: false)

@@ -53,7 +53,7 @@ import Testing
   }
 
   private func list(_ count: Int, _ rows: Rows, isAssociated: Bool = true) -> ListController {
-    let list = ListController(restorationIdentifier: "list", association: isAssociated ? rows : nil)
+    let list = ListController("list", association: isAssociated ? rows : nil)
     list.dataSourceDidLoad(elementCounts: rows.isInSections ? Array(repeating: 1, count: count) : [count])
     return list
   }

@@ -3,15 +3,15 @@ import Testing
 
 @MainActor struct PresentationTests {
   final class Sheet: PresentableController {
-    let restorationIdentifier: RestorationIdentifier? = "rename"
-    var presentation: Presentation?
+    let restoration: RestorationIdentity = "rename"
+    var presentation: ContainerController.Presentation?
   }
 
   final class Owner: ContainerController {
     var names: [String] = []
 
     init() {
-      super.init(restorationIdentifier: "owner")
+      super.init("owner")
       expectResult(of: "rename", as: String.self) { [weak self] in self?.names.append($0) }
     }
   }
@@ -36,7 +36,7 @@ import Testing
   final class Desk: ContainerController {
     @Restored("value") var value = 0
 
-    init() { super.init(restorationIdentifier: "desk") }
+    init() { super.init("desk") }
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `a result that comes before anybody expects it is kept until somebody does`() {
-    let owner = ContainerController(restorationIdentifier: "owner")
+    let owner = ContainerController("owner")
     var names: [String] = []
     for name in ["older", "newer"] {
       let sheet = Sheet()
@@ -88,7 +88,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `a sheet that was presented elsewhere meanwhile stays so when its former presenter lets go`(isReplaced: Bool) {
-    let (former, owner) = (ContainerController(restorationIdentifier: "former"), Owner())
+    let (former, owner) = (ContainerController("former"), Owner())
     let sheet = Sheet()
     former.present(sheet)
     owner.present(sheet)
@@ -100,10 +100,10 @@ import Testing
   }
 
   @Test func `the presented child is preserved as such, after the contained ones`() {
-    let navigation = NavigationController(restorationIdentifier: "nav", root: LeafController("a"))
+    let navigation = NavigationController("nav", root: LeafController("a"))
     let sheet = Sheet()
     navigation.present(sheet)
-    #expect(navigation.restorationChildren.map(\.restorationIdentifier) == ["a", "rename"])
+    #expect(navigation.restorationChildren.map(\.restoration.identifier) == ["a", "rename"])
     #expect(navigation.restorationRole(of: sheet) == .presented)
     #expect(navigation.stack.first.flatMap(navigation.restorationRole) == nil)
   }

@@ -6,13 +6,12 @@ import Testing
   /// The screen of one item; its identifier says which push it was.
   final class ItemScreen: RestorableController {
     let title: String
-    let restorationIdentifier: RestorationIdentifier?
-    let restorationClass: RestorationClass? = "item"
-    var restorationModelIdentifier: ModelIdentifier? { ModelIdentifier(title) }
+    let restoration: RestorationIdentity
     @Restored("draft") var draft = ""
 
     init(title: String, identifier: RestorationIdentifier?) {
-      (self.title, restorationIdentifier) = (title, identifier)
+      self.title = title
+      restoration = RestorationIdentity(identifier, class: "item", model: ModelIdentifier(title))
     }
   }
 
@@ -21,7 +20,7 @@ import Testing
     coordinator.registry.register(ItemScreen.self, as: "item") { path, coder in
       coder.modelIdentifier.map { ItemScreen(title: $0.rawValue, identifier: path.last) }
     }
-    return (coordinator, NavigationController(restorationIdentifier: "stack", root: Screen("list")))
+    return (coordinator, NavigationController("stack", root: Screen("list")))
   }
 
   @Test func `a screen that is on the stack twice comes back twice, each with its state`() async throws {

@@ -4,22 +4,21 @@ import Testing
 
 /// Dialogs that make room for restored ones.
 @MainActor @Suite struct ReplacedDialogTests {
-  @Observable final class Dialog: StatefulController, PresentableController {
-    let restorationIdentifier: RestorationIdentifier?
-    let restorationClass: RestorationClass? = "dialog"
+  @Observable final class Dialog: StatefulController, PresentableController, RestorationParent {
+    let restoration: RestorationIdentity
     var restorationChildren: [any RestorableController] = []
-    @ObservationIgnored var presentation: Presentation?
+    @ObservationIgnored var presentation: ContainerController.Presentation?
     var restorableState = ""
 
     init(_ identifier: RestorationIdentifier?, _ text: String = "", children: [any RestorableController] = []) {
-      restorationIdentifier = identifier
+      restoration = RestorationIdentity(identifier, class: "dialog")
       restorableState = text
       restorationChildren = children
     }
   }
 
   @Test func `a dialog that makes room for a restored one is told`() {
-    let presenter = ContainerController(restorationIdentifier: "root")
+    let presenter = ContainerController("root")
     let (old, new) = (Dialog("login"), Dialog("rename"))
     presenter.present(old)
     presenter.installRestoredChildren([child("rename", new, role: .presented)])

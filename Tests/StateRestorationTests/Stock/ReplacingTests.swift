@@ -10,15 +10,15 @@ import Testing
     @MainActor func makeContainer() -> ContainerController {
       let (home, doc) = (Screen("home", tag: "screen"), Screen("doc", tag: "screen"))
       switch self {
-      case .tabs: return TabController(restorationIdentifier: "root", tabs: [home, doc])
+      case .tabs: return TabController("root", tabs: [home, doc])
       case .stack:
-        let stack = NavigationController(restorationIdentifier: "root", root: home)
+        let stack = NavigationController("root", root: home)
         stack.push(doc)
         return stack
-      case .split: return SplitController(restorationIdentifier: "root", primary: home, secondary: doc)
-      case .window: return WindowController(restorationIdentifier: "root", content: doc)
+      case .split: return SplitController("root", primary: home, secondary: doc)
+      case .window: return WindowController("root", content: doc)
       case .presented:
-        let window = WindowController(restorationIdentifier: "root", content: home)
+        let window = WindowController("root", content: home)
         window.present(doc)
         return window
       }
@@ -38,7 +38,7 @@ import Testing
     let bench = Bench()
     var coordinator = launch(bench)
     var container = kind.makeContainer()
-    let names = container.restorationChildren.map(\.restorationIdentifier)
+    let names = container.restorationChildren.map(\.restoration.identifier)
     (container.restorationChildren.last as? Screen)?.text = "stored"
     _ = try await coordinator.preserve(container)
     if occasion != .running {
@@ -56,7 +56,7 @@ import Testing
       _ = try await coordinator.restore(into: container)
     }
     for launch in 0..<3 {
-      #expect(container.restorationChildren.map(\.restorationIdentifier) == names)
+      #expect(container.restorationChildren.map(\.restoration.identifier) == names)
       let new = try #require(container.restorationChildren.last as? Screen)
       #expect(new.text == (occasion == .unlockAfterTyping ? "typed while locked" : "stored"))
       // What was edited while locked is in use.
@@ -70,19 +70,19 @@ import Testing
 
   @Test func `the selected tab that is made anew stays selected`() {
     let (home, doc, new) = (LeafController("home"), LeafController("doc"), LeafController("doc"))
-    let tabs = TabController(restorationIdentifier: "tabs", tabs: [home, doc])
+    let tabs = TabController("tabs", tabs: [home, doc])
     tabs.select(1)
     tabs.installRestoredChildren([child("home", nil), child("doc", new)])
     #expect(tabs.tabs.count == 2 && tabs.tabs.first === home)
     #expect(tabs.selected === new)
     tabs.installRestoredChildren([child("doc", LeafController("doc")), child("home", LeafController("home"))])
-    #expect(tabs.tabs.map(\.restorationIdentifier) == ["doc", "home"])
+    #expect(tabs.tabs.map(\.restoration.identifier) == ["doc", "home"])
     #expect(tabs.selectedIndex == 0)
   }
 
   @Test func `of two tabs with one identifier only the first makes room`() {
     let (first, second, new) = (LeafController("doc"), LeafController("doc"), LeafController("doc"))
-    let tabs = TabController(restorationIdentifier: "tabs", tabs: [first, second])
+    let tabs = TabController("tabs", tabs: [first, second])
     tabs.select(1)
     tabs.installRestoredChildren([child("doc", first)])
     #expect(tabs.tabs.count == 2 && tabs.tabs.first === first && tabs.selected === second)
@@ -94,7 +94,7 @@ import Testing
   func `who comes into one column has left the other`(isMade: Bool) {
     let (old, other) = (LeafController("doc"), LeafController("list"))
     let restored = isMade ? LeafController("doc") : old
-    let split = SplitController(restorationIdentifier: "split", primary: old)
+    let split = SplitController("split", primary: old)
     split.installRestoredChildren([child("doc", restored, role: .secondary)])
     #expect(split.primary == nil && split.secondary === restored)
     let back = isMade ? LeafController("doc") : restored
@@ -111,14 +111,14 @@ import Testing
     kind: Kind, isMade: Bool
   ) throws {
     let container = kind.makeContainer()
-    let names = container.restorationChildren.map(\.restorationIdentifier)
+    let names = container.restorationChildren.map(\.restoration.identifier)
     let doc = try #require(container.restorationChildren.last as? Screen)
     let restored = isMade ? Screen("doc") : doc
     var children = [RestoredChild(path: ["root", "doc"], role: .presented, controller: restored)]
     if kind != .window { children.insert(child("home", container.restorationChildren[0], role: .primary), at: 0) }
     container.installRestoredChildren(children)
     #expect(container.presentedController == nil)
-    #expect(container.restorationChildren.map(\.restorationIdentifier) == names)
+    #expect(container.restorationChildren.map(\.restoration.identifier) == names)
     #expect(container.restorationChildren.last === restored)
   }
 
@@ -129,17 +129,17 @@ import Testing
     let restored: any RestorableController = isMade ? PresentationTests.Sheet() : dialog
     let container: ContainerController =
       switch kind {
-      case .tabs: TabController(restorationIdentifier: "root", tabs: [home])
-      case .stack: NavigationController(restorationIdentifier: "root", root: home)
-      case .split: SplitController(restorationIdentifier: "root", primary: home)
-      default: WindowController(restorationIdentifier: "root")
+      case .tabs: TabController("root", tabs: [home])
+      case .stack: NavigationController("root", root: home)
+      case .split: SplitController("root", primary: home)
+      default: WindowController("root")
       }
     container.present(dialog)
     var children = [child("rename", restored, role: kind == .split ? .secondary : nil)]
     if kind != .window { children.insert(child("home", home, role: .primary), at: 0) }
     container.installRestoredChildren(children)
     #expect(container.presentedController == nil && dialog.presentation == nil)
-    #expect(container.restorationChildren.map(\.restorationIdentifier).last == "rename")
+    #expect(container.restorationChildren.map(\.restoration.identifier).last == "rename")
     #expect(container.restorationChildren.last === restored)
     #expect(container.restorationChildren.count == children.count)
   }

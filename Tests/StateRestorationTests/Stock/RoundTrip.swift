@@ -40,15 +40,15 @@ import StateRestoration
     let coder = RestorationDecoder(.init(record, at: ["test"]), context: context)
     try object.decodeRestorableState(with: coder)
     coder.finish()
-    object.applicationFinishedRestoringState()
+    (object as? any FinishingObject)?.applicationFinishedRestoringState()
   }
 }
 
 /// A controller with nothing but a name.
 @MainActor final class LeafController: RestorableController {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
 
-  init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+  init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier) }
 }
 
 /// A preserved child as a container gets it back.

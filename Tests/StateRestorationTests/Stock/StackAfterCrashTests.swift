@@ -5,7 +5,7 @@ import Testing
 @MainActor @Suite struct StackAfterCrashTests {
   private func screens() -> (stack: NavigationController, list: Screen) {
     let list = Screen("list")
-    return (NavigationController(restorationIdentifier: "stack", root: list), list)
+    return (NavigationController("stack", root: list), list)
   }
 
   @Test(arguments: [false, true], StoreKind.allCases)
@@ -36,7 +36,7 @@ import Testing
     draft.text = "typed"
     #expect(try await coordinator.preserve(stack).receipt?.kind == .pendingChange)
     try await bench.unlock(coordinator)
-    #expect(stack.stack.map(\.restorationIdentifier) == ["list", "draft"])
+    #expect(stack.stack.map(\.restoration.identifier) == ["list", "draft"])
     #expect(stack.stack.first === list)
     #expect(list.text == "list")
     #expect(draft.text == "typed")
@@ -45,7 +45,7 @@ import Testing
     bench.delegate.make = { path, _ in path.components.last == "draft" ? Screen("draft") : nil }
     let last = screens()
     _ = try await bench.launch().restore(into: last.stack)
-    #expect(last.stack.stack.map(\.restorationIdentifier) == ["list", "draft"])
+    #expect(last.stack.stack.map(\.restoration.identifier) == ["list", "draft"])
     #expect(last.list.text == "list")
   }
 }

@@ -8,22 +8,23 @@ import Testing
     var text: String
     var caret: Int
   }
-  struct State3: Codable, Sendable, Equatable {
+  struct State3: VersionedState, Equatable {
     var draft: String
     var caret: Int
+
+    static var stateVersion: StateVersion { 3 }
+    static var migrations: StateMigrations<State3> {
+      StateMigration(from: 1) { (old: State1) in
+        if old.text == "poison" { throw Refusal() }
+        return State2(text: old.text, caret: 0)
+      }
+      StateMigration(from: 2) { (old: State2) in State3(draft: old.text, caret: old.caret) }
+    }
   }
   struct Refusal: Error {}
 
   final class Editor: StatefulController {
-    static var stateVersion: StateVersion { 3 }
-    static var migrations: StateMigrations<State3> {
-      Migration(from: 1) { (old: State1) in
-        if old.text == "poison" { throw Refusal() }
-        return State2(text: old.text, caret: 0)
-      }
-      Migration(from: 2) { (old: State2) in State3(draft: old.text, caret: old.caret) }
-    }
-    let restorationIdentifier: RestorationIdentifier? = "editor"
+    let restoration: RestorationIdentity = "editor"
     var restorableState = State3(draft: "", caret: 0)
   }
 
@@ -69,13 +70,16 @@ import Testing
   }
 
   @Test func `state from before the chain's first step is refused by name`() throws {
-    final class Late: StatefulController {
+    struct Joined: VersionedState {
+      var draft = ""
       static var stateVersion: StateVersion { 3 }
-      static var migrations: StateMigrations<State3> {
-        Migration(from: 2) { (old: State2) in State3(draft: old.text, caret: old.caret) }
+      static var migrations: StateMigrations<Joined> {
+        StateMigration(from: 2) { (old: State2) in Joined(draft: old.text) }
       }
-      let restorationIdentifier: RestorationIdentifier? = "late"
-      var restorableState = State3(draft: "", caret: 0)
+    }
+    final class Late: StatefulController {
+      let restoration: RestorationIdentity = "late"
+      var restorableState = Joined()
     }
     let late = Late()
     let error = #expect(throws: RestorationError.self) {
@@ -96,8 +100,7 @@ import Testing
 
   @Test func `a coder method sees the version it reads`() throws {
     final class Old: CodingController {
-      static var stateVersion: StateVersion { 2 }
-      let restorationIdentifier: RestorationIdentifier? = "old"
+      let restoration = RestorationIdentity("old", version: 2)
       var title = ""
       func encodeRestorableState(with coder: RestorationEncoder) {}
       func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
@@ -112,7 +115,7 @@ import Testing
 
   @Test func `a marked property is found under a former key`() throws {
     final class Renamed: RestorableController {
-      let restorationIdentifier: RestorationIdentifier? = "renamed"
+      let restoration: RestorationIdentity = "renamed"
       @Restored("query", formerly: "search", "find") var query = ""
     }
     let object = Renamed()
@@ -125,14 +128,16 @@ import Testing
   @Test func `a chain whose numbers don't count up traps when the class is registered`() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await MainActor.run {
-        final class Gap: StatefulController {
+        struct State: VersionedState {
           static var stateVersion: StateVersion { 4 }
-          static var migrations: StateMigrations<State3> {
-            Migration(from: 1) { (old: State1) in State2(text: old.text, caret: 0) }
-            Migration(from: 3) { (old: State2) in State3(draft: old.text, caret: old.caret) }
+          static var migrations: StateMigrations<State> {
+            StateMigration(from: 1) { (old: State1) in State2(text: old.text, caret: 0) }
+            StateMigration(from: 3) { (_: State2) in State() }
           }
-          let restorationIdentifier: RestorationIdentifier? = "gap"
-          var restorableState = State3(draft: "", caret: 0)
+        }
+        final class Gap: StatefulController {
+          let restoration: RestorationIdentity = "gap"
+          var restorableState = State()
         }
         RestorationRegistry().register(Gap.self, as: "gap")
       }
@@ -144,18 +149,43 @@ import Testing
   @Test func `a chain that doesn't end in today's version traps`() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await MainActor.run {
-        final class Short: StatefulController {
+        struct State: VersionedState {
           static var stateVersion: StateVersion { 5 }
-          static var migrations: StateMigrations<State3> {
-            Migration(from: 2) { (old: State2) in State3(draft: old.text, caret: old.caret) }
-          }
-          let restorationIdentifier: RestorationIdentifier? = "short"
-          var restorableState = State3(draft: "", caret: 0)
+          static var migrations: StateMigrations<State> { StateMigration(from: 2) { (_: State2) in State() } }
+        }
+        final class Short: StatefulController {
+          let restoration: RestorationIdentity = "short"
+          var restorableState = State()
         }
         RestorationRegistry().register(Short.self, as: "short")
       }
     }
     let text = String(decoding: result.standardErrorContent, as: UTF8.self)
     #expect(text.contains("the last step ends in version 3, but stateVersion is 5"))
+  }
+
+  @Test func `a class whose state says its version, and whose identity names one too, traps`() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await MainActor.run {
+        final class Twice: StatefulController {
+          let restoration = RestorationIdentity("twice", version: 3)
+          var restorableState = State3(draft: "", caret: 0)
+        }
+        let twice = Twice()
+        _ = TrackedObject(twice).capture(context: .test)
+      }
+    }
+    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(text.contains("Twice names version 3, but its state says 3 itself; leave version: out."))
+  }
+
+  @Test func `the version of a class is that of its objects' identities, or of whoever shares them`() throws {
+    final class Model: CodingObject {
+      func encodeRestorableState(with coder: RestorationEncoder) {}
+      func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
+    }
+    let model = Model()
+    RestorationRegistry().share(model, as: "model", version: 4)
+    #expect(try #require(TrackedObject(model).capture(context: .test)).attributes.version == 4)
   }
 }

@@ -171,6 +171,14 @@ struct ToyKeys: StoreKeys {
   ) throws(ProtectionError) -> [UInt8] {
     toyHash(Array("\(purpose)".utf8) + message)
   }
+
+  func sealSlotName(_ name: [UInt8], of identity: [UInt8]) -> [UInt8] { name + toyHash(identity + name) }
+
+  func openSlotName(_ sealed: [UInt8], of identity: [UInt8]) throws(ProtectionError) -> [UInt8] {
+    let name = Array(sealed.dropLast(32))
+    guard sealSlotName(name, of: identity) == sealed else { throw ProtectionError(.corrupt, "Another name.") }
+    return name
+  }
 }
 
 /// HMAC-SHA-256 under a key that everybody knows: thirty-two bytes that change when anything changes.

@@ -268,7 +268,7 @@ import Synchronization
       self.change { life in life.object(at: path.names).map { life.remove($0) } }
     case .rename(let path, let name):
       guard path.names.count > 1, let page = page(at: path.names), !name.isEmpty else { return }
-      page.restorationIdentifier = RestorationIdentifier(name)
+      page.restoration.identifier = RestorationIdentifier(name)
       change(path.names) { $0.identifier = name }
     case .move(let path, let target):
       guard path.names.count > 1, !target.names.starts(with: path.names), let page = page(at: path.names),
@@ -284,7 +284,7 @@ import Synchronization
       page(at: path.names)?.reverse()
       change(path.names) { $0.children.reverse() }
     case .show(let path, let model, let value):
-      page(at: path.names)?.restorationModelIdentifier = model.map { ModelIdentifier(rawValue: $0) }
+      page(at: path.names)?.restoration.model = model.map { ModelIdentifier(rawValue: $0) }
       change(path.names) { $0.model = model }
       if value > 0 { fill(path.names, value, 0) }
     default: break
@@ -403,7 +403,7 @@ import Synchronization
   // MARK: - Ends
 
   private func end() {
-    for (path, page) in pages { plan[path] = (page.kind, page.restorationModelIdentifier?.rawValue) }
+    for (path, page) in pages { plan[path] = (page.kind, page.restoration.model?.rawValue) }
     process?.fileSystem.die()
     (process, coordinator, root) = (nil, nil, nil)
     for index in worlds.indices { worlds[index].end() }
@@ -526,13 +526,14 @@ import Synchronization
           return isKnown ? [world] : []
         }
         // Nobody saw where a process has died before a call, or which row of the place its object was about to have.
-        return (isKnown && death == nil ? [world] : []) + rows.flatMap { row in
-          (death.map { [$0.isDecoding] } ?? [true, false]).map { isAtRecord in
-            var world = world
-            world.life.die(at: row, isAtRecord: isAtRecord, known)
-            return world
+        return (isKnown && death == nil ? [world] : [])
+          + rows.flatMap { row in
+            (death.map { [$0.isDecoding] } ?? [true, false]).map { isAtRecord in
+              var world = world
+              world.life.die(at: row, isAtRecord: isAtRecord, known)
+              return world
+            }
           }
-        }
       }.distinct
       guard !found.isEmpty else {
         return "\(path.joined(separator: "/")) was left out, but restoring did not die there"
@@ -669,7 +670,7 @@ import Synchronization
 
   private func sight(of page: Page) -> Sight {
     Sight(
-      name: page.name, tag: program.tag(of: page.kind), model: page.restorationModelIdentifier?.rawValue,
+      name: page.name, tag: program.tag(of: page.kind), model: page.restoration.model?.rawValue,
       value: Value(page.content.items, filling: page.content.filling), isPresented: page.isPresented,
       children: page.pages.map { sight(of: $0) })
   }

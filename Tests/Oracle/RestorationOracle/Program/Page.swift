@@ -50,7 +50,16 @@ struct FirstState: PageState {
 }
 
 /// The second version has the first one's state under a key.
-struct SecondState: PageState {
+struct SecondState: PageState, VersionedState {
+  static var stateVersion: StateVersion { 2 }
+  static var migrations: StateMigrations<SecondState> {
+    StateMigration(from: 1) { (old: FirstState) in
+      var new = SecondState()
+      new.first = old
+      return new
+    }
+  }
+
   var first = FirstState()
   var content: PageContent {
     get { first.content }
@@ -59,7 +68,21 @@ struct SecondState: PageState {
 }
 
 /// The third version adds a field.
-struct ThirdState: PageState {
+struct ThirdState: PageState, VersionedState {
+  static var stateVersion: StateVersion { 3 }
+  static var migrations: StateMigrations<ThirdState> {
+    StateMigration(from: 1) { (old: FirstState) in
+      var new = SecondState()
+      new.first = old
+      return new
+    }
+    StateMigration(from: 2) { (old: SecondState) in
+      var new = ThirdState()
+      new.second = old
+      return new
+    }
+  }
+
   var second = SecondState()
   var title = ""
   var content: PageContent {
@@ -70,9 +93,7 @@ struct ThirdState: PageState {
 
 /// A controller of the program under test: its content, and pages in it.
 @Observable @MainActor class Page: RestorationContainer {
-  var restorationIdentifier: RestorationIdentifier?
-  var restorationClass: RestorationClass?
-  var restorationModelIdentifier: ModelIdentifier?
+  var restoration = RestorationIdentity(nil)
   private(set) var pages: [Page] = []
   /// Whether its parent presents it.
   var isPresented = false
@@ -81,8 +102,6 @@ struct ThirdState: PageState {
   @ObservationIgnored var kind = PageClass.plain
 
   init() {}
-
-  class var stateVersion: StateVersion { 1 }
 
   var content = PageContent()
 
@@ -108,7 +127,7 @@ struct ThirdState: PageState {
 
   func reverse() { pages.reverse() }
 
-  var name: String { restorationIdentifier?.rawValue ?? "" }
+  var name: String { restoration.identifier?.rawValue ?? "" }
 
   /// The page at a path that begins below this one; of two with one name the first.
   func page(at names: some Sequence<String>) -> Page? {
@@ -116,51 +135,21 @@ struct ThirdState: PageState {
   }
 }
 
-/// The state's type of a version, and the way there.
+/// The state's type of a version, which knows the way there.
 @MainActor protocol Release {
   associatedtype State: PageState
-  static var version: StateVersion { get }
-  static var migrations: StateMigrations<State> { get }
 }
 
-enum First: Release {
-  static var version: StateVersion { 1 }
-  static var migrations: StateMigrations<FirstState> { .none }
-}
+enum First: Release { typealias State = FirstState }
 
-enum Second: Release {
-  static var version: StateVersion { 2 }
-  @StateMigrationsBuilder static var migrations: StateMigrations<SecondState> {
-    Migration(from: 1) { (old: FirstState) in
-      var new = SecondState()
-      new.first = old
-      return new
-    }
-  }
-}
+enum Second: Release { typealias State = SecondState }
 
-enum Third: Release {
-  static var version: StateVersion { 3 }
-  @StateMigrationsBuilder static var migrations: StateMigrations<ThirdState> {
-    Migration(from: 1) { (old: FirstState) in
-      var new = SecondState()
-      new.first = old
-      return new
-    }
-    Migration(from: 2) { (old: SecondState) in
-      var new = ThirdState()
-      new.second = old
-      return new
-    }
-  }
-}
+enum Third: Release { typealias State = ThirdState }
 
 /// A page with the state of a version.
 ///
 /// Its values are those of the page itself: the key path of a generic class's property is made anew with each access.
 class VersionedPage<R: Release>: Page, StatefulController {
-  override class var stateVersion: StateVersion { R.version }
-  static var migrations: StateMigrations<R.State> { R.migrations }
   var restorableState: R.State {
     get {
       var state = R.State()
@@ -205,10 +194,10 @@ extension ProgramVersion {
       case 2: make(kind, Second.self)
       default: make(kind, Third.self)
       }
-    page.restorationIdentifier = RestorationIdentifier(name)
-    page.restorationModelIdentifier = model.map { ModelIdentifier(rawValue: $0) }
+    page.restoration.identifier = RestorationIdentifier(name)
+    page.restoration.model = model.map { ModelIdentifier(rawValue: $0) }
     page.kind = kind
-    page.restorationClass = hasTag(kind) ? RestorationClass(rawValue: tag(of: kind)) : nil
+    page.restoration.class = hasTag(kind) ? RestorationClass(rawValue: tag(of: kind)) : nil
     return page
   }
 

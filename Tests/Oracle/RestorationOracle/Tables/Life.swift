@@ -549,6 +549,7 @@ package struct Life: Hashable, Sendable {
   // MARK: - Giving
 
   /// Gives an object what is stored for it; false if there is no row for it.
+  @discardableResult
   private mutating func give(
     _ id: Int, below parentRow: Int?, retrying: Bool, _ known: Knowledge, _ outcome: inout Outcome
   ) -> Bool {
@@ -658,12 +659,13 @@ package struct Life: Hashable, Sendable {
     release(id)
   }
 
-  /// Records that were given are quarantined no more.
+  /// Records that were given are quarantined no more, and their row is open.
   private mutating func release(_ id: Int) {
     objects[id]!.standing!.wasGiven = true
     let standing = objects[id]!.standing!
     for index in table[standing.row].records.indices
     where standing.own.contains(table[standing.row].records[index].number) {
+      if table[standing.row].records[index].isQuarantined { table[standing.row].isClosed = false }
       table[standing.row].records[index].isQuarantined = false
     }
   }
@@ -698,7 +700,7 @@ package struct Life: Hashable, Sendable {
   private mutating func restore(
     _ id: Int, below parentRow: Int?, _ turn: Turn, make: Factory, _ known: Knowledge, _ outcome: inout Outcome
   ) {
-    let isFound = give(id, below: parentRow, retrying: turn.isRetry, known, &outcome)
+    give(id, below: parentRow, retrying: turn.isRetry, known, &outcome)
     let row = objects[id]!.standing!.row
     let isBlocked = objects[id]!.standing!.isLeftOut
     let candidates = table.candidates(row, retrying: turn.isRetry, joins: known.joins(objects[id]!.tag), known)

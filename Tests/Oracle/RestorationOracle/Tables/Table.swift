@@ -181,11 +181,12 @@ package struct Table: Hashable, Sendable {
   /// The records that can be given now, in the order in which they are tried: the newest first, and those that are *first* after
   /// all others, the oldest of them before.
   ///
-  /// A retry gives quarantined ones where nothing newer lies beside them, or to be joined.
+  /// A retry gives quarantined ones where nothing newer lies beside them but *first* ones, or to be joined.
   func candidates(_ number: Int, retrying: Bool, joins: Bool, _ known: Knowledge) -> [Record] {
     let row = self[number]
     let found = row.records.filter { record in
-      known.canGive(record, retrying: retrying && (joins || !row.records.contains { $0.save > record.save }))
+      let hasNewer = row.records.contains { $0.save > record.save && !isFirst($0, in: number) }
+      return known.canGive(record, retrying: retrying && (joins || !hasNewer))
     }
     return found.filter { !isFirst($0, in: number) }.reversed() + found.filter { isFirst($0, in: number) }
   }

@@ -19,12 +19,11 @@ nonisolated struct FragileText: Codable, Sendable {
 
 /// A controller whose value may refuse to be encoded.
 @Observable final class FragileController: StatefulController {
-  var restorationIdentifier: RestorationIdentifier?
-  var restorationClass: RestorationClass?
+  var restoration: RestorationIdentity
   var restorableState: FragileText
 
   init(_ identifier: RestorationIdentifier, _ text: String = "", fails: Bool = false, tag: RestorationClass? = nil) {
-    (restorationIdentifier, restorationClass) = (identifier, tag)
+    restoration = RestorationIdentity(identifier, class: tag)
     restorableState = FragileText(text, fails: fails)
   }
 }

@@ -3,14 +3,13 @@ import StateRestoration
 
 /// A page that joins what was typed while locked to what is stored.
 @Observable final class JoiningPage: MergingController {
-  var restorationIdentifier: RestorationIdentifier? = "page"
-  var restorationClass: RestorationClass?
-  var restorationModelIdentifier: ModelIdentifier?
+  var restoration: RestorationIdentity
   var restorableState: String
   @ObservationIgnored var journal: Journal?
 
   init(_ text: String = "", model: ModelIdentifier? = nil, tag: RestorationClass? = nil) {
-    (restorableState, restorationModelIdentifier, restorationClass) = (text, model, tag)
+    restorableState = text
+    restoration = RestorationIdentity("page", class: tag, model: model)
   }
 
   func merged(stored: String, pending: String) -> String {
@@ -21,7 +20,7 @@ import StateRestoration
 
 /// A page whose joined text refuses to be encoded, if that is asked for.
 @Observable final class FragileJoiningPage: MergingController {
-  let restorationIdentifier: RestorationIdentifier? = "page"
+  let restoration: RestorationIdentity = "page"
   var restorableState: FragileText
   @ObservationIgnored var fails = false
 

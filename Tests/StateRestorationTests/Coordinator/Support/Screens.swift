@@ -3,16 +3,13 @@ import StateRestoration
 import Testing
 
 /// A screen with one value, noticed by observation.
-@Observable final class Screen: StatefulController, RestorationContainer {
+@Observable final class Screen: StatefulController, RestorationContainer, RestorationViewOwner, FinishingObject {
   nonisolated struct State: Codable, Sendable, Equatable {
     var text = ""
     var number = 0
   }
 
-  var restorationIdentifier: RestorationIdentifier?
-  var restorationClass: RestorationClass?
-  var restorationModelIdentifier: ModelIdentifier?
-  var preservationPriority = PreservationPriority.normal
+  var restoration: RestorationIdentity
   var restorableState = State()
   var restorationChildren: [any RestorableController] = []
   var restorationViews: [any RestorableView] = []
@@ -25,8 +22,7 @@ import Testing
     _ identifier: RestorationIdentifier?, text: String = "", tag: RestorationClass? = nil,
     children: [any RestorableController] = []
   ) {
-    restorationIdentifier = identifier
-    restorationClass = tag
+    restoration = RestorationIdentity(identifier, class: tag)
     restorableState.text = text
     restorationChildren = children
   }
@@ -39,6 +35,7 @@ import Testing
     #expect(child === spared, "somebody else holds the child")
   }
 
+  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) {
     installed = children
     guard takesChildren else { return }
@@ -59,7 +56,7 @@ import Testing
   }
 
   subscript(_ identifier: RestorationIdentifier) -> Screen? {
-    for case let screen as Screen in restorationChildren where screen.restorationIdentifier == identifier {
+    for case let screen as Screen in restorationChildren where screen.restoration.identifier == identifier {
       return screen
     }
     return nil
@@ -68,21 +65,23 @@ import Testing
 
 /// A view with one value.
 @Observable final class Field: StatefulView {
-  var restorationIdentifier: RestorationIdentifier?
+  var restoration: RestorationIdentity
   var restorableState = 0
 
   init(_ identifier: RestorationIdentifier?, _ value: Int = 0) {
-    restorationIdentifier = identifier
+    restoration = RestorationIdentity(identifier)
     restorableState = value
   }
 }
 
 /// A controller that codes by hand, notes the order of calls, and can refer to others.
-class Panel: CodingController {
-  class var stateVersion: StateVersion { 1 }
-  var restorationIdentifier: RestorationIdentifier?
-  var restorationClass: RestorationClass? { tag }
-  var tag: RestorationClass?
+class Panel: CodingController, RestorationParent, FinishingObject {
+  class var version: StateVersion { 1 }
+  var restoration: RestorationIdentity
+  var tag: RestorationClass? {
+    get { restoration.class }
+    set { restoration.class = newValue }
+  }
   var value = 0
   weak var friend: (any RestorableObject)?
   var strongFriend: (any RestorableObject)?
@@ -92,19 +91,19 @@ class Panel: CodingController {
   var onDecode: (() -> Void)?
 
   init(_ identifier: RestorationIdentifier?, value: Int = 0, journal: Journal? = nil) {
-    restorationIdentifier = identifier
+    restoration = RestorationIdentity(identifier, version: Self.version)
     self.value = value
     self.journal = journal
   }
 
   func encodeRestorableState(with coder: RestorationEncoder) {
-    journal?.add("encode \(restorationIdentifier?.rawValue ?? "-")")
+    journal?.add("encode \(restoration.identifier?.rawValue ?? "-")")
     coder.encode(value, forKey: "value")
     if let friend = friend ?? strongFriend { coder.encodeReference(to: friend, forKey: "friend") }
   }
 
   func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
-    journal?.add("decode \(restorationIdentifier?.rawValue ?? "-")")
+    journal?.add("decode \(restoration.identifier?.rawValue ?? "-")")
     onDecode?()
     if failsDecoding { throw RestorationError(.invalidState, "as the test wants") }
     value = try coder.decode(forKey: "value")
@@ -114,13 +113,13 @@ class Panel: CodingController {
   }
 
   func applicationFinishedRestoringState() {
-    journal?.add("finished \(restorationIdentifier?.rawValue ?? "-")")
+    journal?.add("finished \(restoration.identifier?.rawValue ?? "-")")
   }
 }
 
 /// A panel of a later program.
 final class NewerPanel: Panel {
-  override class var stateVersion: StateVersion { 2 }
+  override class var version: StateVersion { 2 }
 }
 
 /// The order of callbacks.

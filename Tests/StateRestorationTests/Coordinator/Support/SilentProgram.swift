@@ -42,7 +42,7 @@ enum SilentWay: String, CaseIterable, Codable, Sendable {
 
   private var top: PlainPane { root as! PlainPane }
 
-  private var names: [String] { top.restorationChildren.map { $0.restorationIdentifier?.rawValue ?? "-" } }
+  private var names: [String] { top.restorationChildren.map { $0.restoration.identifier?.rawValue ?? "-" } }
 
   func change() {
     switch way {
@@ -56,9 +56,9 @@ enum SilentWay: String, CaseIterable, Codable, Sendable {
     case .childList: top.restorationChildren.append(PlainPane("new", tag: "pane"))
     case .orderOfChildren: top.restorationChildren.swapAt(1, 2)
     case .role: top.roles["a"] = "front"
-    case .model: pane.restorationModelIdentifier = "note 9"
-    case .priority: pane.preservationPriority = .high
-    case .nameOfChild: (top.restorationChildren[1] as? Panel)?.restorationIdentifier = "renamed"
+    case .model: pane.restoration.model = "note 9"
+    case .priority: pane.restoration.priority = .high
+    case .nameOfChild: (top.restorationChildren[1] as? Panel)?.restoration.identifier = "renamed"
     case .reference: pane.friend = top.restorationChildren[2] as? Panel
     case .application: break
     }
@@ -86,24 +86,21 @@ enum SilentWay: String, CaseIterable, Codable, Sendable {
 }
 
 /// A controller of a class tree, with plain variables only.
-private final class PlainPane: CodingController, RestorationContainer {
-  let restorationIdentifier: RestorationIdentifier?
-  let restorationClass: RestorationClass?
+private final class PlainPane: CodingController, RestorationContainer, RestorationViewOwner {
+  var restoration: RestorationIdentity
   var restorationChildren: [any RestorableController] = []
   var restorationViews: [any RestorableView] = []
-  var restorationModelIdentifier: ModelIdentifier?
-  var preservationPriority = PreservationPriority.normal
   var roles: [RestorationIdentifier: RestorationRole] = [:]
   var installed: [RestoredChild] = []
   var text = "first"
   weak var friend: Panel?
 
   init(_ identifier: RestorationIdentifier, tag: RestorationClass? = nil) {
-    (restorationIdentifier, restorationClass) = (identifier, tag)
+    restoration = RestorationIdentity(identifier, class: tag)
   }
 
   func restorationRole(of child: any RestorableController) -> RestorationRole? {
-    child.restorationIdentifier.flatMap { roles[$0] }
+    child.restoration.identifier.flatMap { roles[$0] }
   }
 
   func installRestoredChildren(_ children: [RestoredChild]) {
@@ -123,18 +120,18 @@ private final class PlainPane: CodingController, RestorationContainer {
 }
 
 private final class PlainValue: StatefulController {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   var restorableState = "first"
 
-  init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+  init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier) }
 }
 
 private final class PlainView: CodingView {
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   var offset: Int
 
   init(_ identifier: RestorationIdentifier, offset: Int = 0) {
-    restorationIdentifier = identifier
+    restoration = RestorationIdentity(identifier)
     self.offset = offset
   }
 
@@ -166,7 +163,7 @@ private final class Document {
     var text = "first"
   }
 
-  let restorationIdentifier: RestorationIdentifier?
+  let restoration: RestorationIdentity
   @ObservationIgnored var draft = "first"
   var document = Document()
 
@@ -175,5 +172,5 @@ private final class Document {
     set { (draft, document.text) = (newValue.draft, newValue.text) }
   }
 
-  init(_ identifier: RestorationIdentifier) { restorationIdentifier = identifier }
+  init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier) }
 }

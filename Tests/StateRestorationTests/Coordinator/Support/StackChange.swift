@@ -21,7 +21,7 @@ enum StackChange: CaseIterable, Sendable {
     switch self {
     case .none: break
     case .insertsBelow: stack.setStack([stack.stack[0], Panel.made("extra", value: 1), stack.stack[1]])
-    case .renamesBelow: (stack.stack[0] as? Screen)?.restorationIdentifier = listName
+    case .renamesBelow: (stack.stack[0] as? Screen)?.restoration.identifier = listName
     case .pushesAbove: stack.push(Panel.made("detail", value: 7))
     }
   }

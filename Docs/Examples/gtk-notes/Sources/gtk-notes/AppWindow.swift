@@ -38,12 +38,12 @@ class AppWindow {
   /// Tells the controller how the window is; GTK knows the size it has while it is normal, and no place.
   private func note() {
     guard gtk_widget_get_mapped(window.pointer) != 0 else { return }
-    let state: WindowState =
+    let state: WindowController.State =
       gtk_window_is_fullscreen(window.cast()) != 0
       ? .fullScreen : gtk_window_is_maximized(window.cast()) != 0 ? .maximized : .normal
     var (width, height): (Int32, Int32) = (0, 0)
     gtk_window_get_default_size(window.cast(), &width, &height)
-    controller?.windowDidChange(to: state, size: WindowSize(width: Double(width), height: Double(height)))
+    controller?.windowDidChange(to: state, size: WindowController.Size(width: Double(width), height: Double(height)))
   }
 
   func showLockPage(_ isLocked: Bool) { gtk_stack_set_visible_child_name(stack.opaque, isLocked ? "lock" : "content") }

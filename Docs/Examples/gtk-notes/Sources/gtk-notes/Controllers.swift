@@ -3,10 +3,10 @@ import StateRestoration
 
 /// The program: its main window, and the scratch window where it is open.
 @Observable final class RootController: ContainerController {
-  let main = WindowController(restorationIdentifier: "main", content: NotesController())
+  let main = WindowController("main", content: NotesController())
   var scratch: ScratchWindowController?
 
-  init() { super.init(restorationIdentifier: "root") }
+  init() { super.init("root") }
 
   var notes: NotesController? { main.content as? NotesController }
 
@@ -30,7 +30,7 @@ nonisolated enum Pane: String, Codable, Sendable {
 
 /// The list and the editor.
 final class NotesController: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "notes"
+  let restoration: RestorationIdentity = "notes"
   /// The note that is open.
   @Restored("selection") var selection: String? = nil
   /// The notes that have no file yet.
@@ -50,7 +50,7 @@ final class ScratchWindowController: WindowController {
   static let tag: RestorationClass = "scratch"
 
   init() {
-    super.init(restorationIdentifier: "scratch", restorationClass: Self.tag, content: ScratchController())
+    super.init(RestorationIdentity("scratch", class: Self.tag), content: ScratchController())
   }
 
   var page: ScratchController? { content as? ScratchController }
@@ -58,7 +58,7 @@ final class ScratchWindowController: WindowController {
 
 /// The text of the second window.
 final class ScratchController: RestorableController {
-  let restorationIdentifier: RestorationIdentifier? = "page"
+  let restoration: RestorationIdentity = "page"
   @Restored("text") var text = ""
   @Restored("caret") var caret = 0
   @Restored("top") var top = TextPosition()

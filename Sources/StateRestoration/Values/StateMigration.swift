@@ -1,7 +1,7 @@
 /// One step of a class's history: how state of one version becomes state of the next.
 ///
 /// The versions count up by one; the types are checked by the compiler, each step's result being the next one's input.
-public struct Migration<From: Decodable & Sendable, To: Sendable>: Sendable {
+public struct StateMigration<From: Decodable & Sendable, To: Sendable>: Sendable {
   /// The version that the step begins with; it ends with the next one.
   package let from: StateVersion
 

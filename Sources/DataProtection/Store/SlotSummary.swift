@@ -1,0 +1,57 @@
+import FileSystem
+
+/// What a look at a slot says of it: its ledger and the lengths of its files, none of which is opened.
+///
+/// That needs no passcode: the device key suffices.
+package struct SlotSummary: Sendable {
+  /// What it is called; nil if its ledger is gone, damaged, or doesn't say.
+  package var slot: ArchiveSlot?
+  /// The number of the newest generation; nil if none is known.
+  package var generation: Generation?
+  /// The class of the newest generation.
+  package var protection: ProtectionClass?
+  /// When the newest generation was written last, in seconds since 1970.
+  package var savedAt: Double?
+  /// The bytes of all its files.
+  package var byteCount = 0
+  /// So many saves of locked runs are in no generation yet.
+  package var pendingCount = 0
+  /// So many generations are set aside.
+  package var setAsideCount = 0
+  /// What can be seen to be wrong without opening anything.
+  package var problem: ProtectionError.Code?
+}
+
+extension StoreInspection {
+  /// Looks at a slot; throws `io`, and `otherDevice` once the device was erased.
+  package func summary(of name: SlotName) throws(ProtectionError) -> SlotSummary {
+    var summary = SlotSummary()
+    guard let directory = try store.look(at: name) else {
+      summary.problem = .missing
+      return summary
+    }
+    let reading = try store.readLedger(in: directory)
+    summary.problem = reading.problem?.code
+    func status(_ file: SlotFile) throws(ProtectionError) -> FileStatus? {
+      try attempt("look at a file") { () throws(FileSystemError) in
+        try store.fileSystem.statusIfAny(ofName: file.text, in: directory.descriptor)
+      }
+    }
+    let files = try directory.files()
+    for file in files { summary.byteCount += Int(clamping: try status(file)?.byteCount ?? 0) }
+    guard let ledger = reading.value else {
+      // A slot that was never saved has no ledger, and no generation.
+      if summary.problem == nil, files.contains(where: { $0.number != nil }) { summary.problem = .missing }
+      return summary
+    }
+    summary.slot = store.slot(of: ledger)
+    summary.pendingCount = ledger.pending.count
+    summary.setAsideCount = ledger.setAside.count
+    guard let newest = ledger.current ?? ledger.pending.last else { return summary }
+    summary.generation = Generation(rawValue: newest.generation)
+    summary.protection = newest.protection
+    summary.savedAt = try status(newest.file)?.modificationTime
+    if summary.savedAt == nil { summary.problem = .missing }
+    return summary
+  }
+}
