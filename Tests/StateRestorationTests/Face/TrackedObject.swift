@@ -50,7 +50,7 @@ extension CapturedState {
   @MainActor var roles: [RestorationIdentifier: RestorationRole] {
     Dictionary(
       uniqueKeysWithValues: shape.children.compactMap { child in
-        shape.roles[ObjectIdentifier(child)].flatMap { role in child.restorationIdentifier.map { ($0, role) } }
+        shape.roles[ObjectIdentifier(child)].flatMap { role in child.restoration.identifier.map { ($0, role) } }
       })
   }
   var views: [any RestorableView] { shape.views }

@@ -663,6 +663,7 @@ package struct Life: Hashable, Sendable {
     let standing = objects[id]!.standing!
     for index in table[standing.row].records.indices
     where standing.own.contains(table[standing.row].records[index].number) {
+      if table[standing.row].records[index].isQuarantined { table[standing.row].isClosed = false }
       table[standing.row].records[index].isQuarantined = false
     }
   }
