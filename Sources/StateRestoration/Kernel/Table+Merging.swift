@@ -16,6 +16,7 @@ extension Table {
     var taken: Set<NodeID> = []
     var orders: [(row: NodeID, children: [NodeID])] = []
     var copies: [RestorationArchive.Writer.Copy] = []
+    var records: [(node: RestorationArchive.Node, row: NodeID)] = []
     // Records that are copied at the end, so that their nodes only look empty.
     var coming: [NodeID: Int] = [:]
     // Rows that have another role since, by the rows above them.
@@ -27,8 +28,7 @@ extension Table {
       guard visited <= other.nodeCount, let node = try other.node(source) else { continue }
       let children = try other.children(of: source)
       if node.attributes.flags.contains(.record) {
-        guard let row = node.parent.flatMap({ targets[$0] }), node.byteCount > 0 else { continue }
-        try add(node, to: row, &coming, &copies)
+        if let row = node.parent.flatMap({ targets[$0] }), node.byteCount > 0 { records.append((node, row)) }
         continue
       }
       var parent: NodeID?
@@ -59,7 +59,13 @@ extension Table {
         try writer.setAttributes(attributes, of: row)
         if let parent, attributes.role != nil { moved[parent, default: []].append(row) }
       }
-      if node.byteCount > 0 { try add(node, to: row, &coming, &copies) }
+      if node.byteCount > 0 { records.append((node, row)) }
+    }
+    // In the order of their saves, whichever of a row's nodes they are in.
+    for (_, record) in records.enumerated().sorted(by: {
+      ($0.element.node.attributes.save, $0.offset) < ($1.element.node.attributes.save, $1.offset)
+    }) {
+      try add(record.node, to: record.row, &coming, &copies)
     }
     // Their order is that of the later run.
     for (row, children) in orders {

@@ -119,7 +119,9 @@ extension Table {
     guard !numbered.isEmpty, let place = try place(of: row), try unite(row, at: place),
       let record = holding(key)?.record
     else { return }
-    guard var attributes = try writer.node(record)?.attributes, attributes.save != save else { return }
+    guard var attributes = try writer.node(record)?.attributes else { return }
+    // Newer than what came from the other row, which may have been written since the last save as well.
+    save &+= 1
     attributes.save = save
     try writer.setAttributes(attributes, of: record)
   }

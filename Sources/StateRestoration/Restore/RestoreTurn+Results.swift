@@ -9,8 +9,9 @@ extension RestoreTurn {
     uninstalled = []
     for (shut, row) in shutOut {
       if let object = shut.object {
+        let id = plan.nodes[row].id
         tree.given.note(
-          object, .unread(plan.nodes[row].id), of: plan.details(of: row).model.map { _ in plan.identity(of: row) },
+          object, isLate ? .late(id) : .unread(id), of: plan.details(of: row).model.map { _ in plan.identity(of: row) },
           outlives: true)
       }
     }

@@ -613,5 +613,115 @@ struct Regression: Sendable, CustomTestStringConvertible {
         save
         launch
         """),
+    Regression(
+      name: "a page that names its first model with values that can't be encoded leaves its row as it was",
+      script: """
+        save
+        show root model=A
+        editUnencodable root value=4
+        save
+        show root
+        edit root value=6
+        save
+        launch
+        """),
+    Regression(
+      name: "a page whose row has no record writes nothing before it is edited",
+      script: """
+        push root/c plain
+        push root/c/b sketch
+        editUnencodable root/c/b value=6
+        killInSave call=26
+        lock
+        launch version=3
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "what was below a page below one that shows another model stays with that",
+      script: """
+        launch model=A
+        push root/c plain
+        push root/c/e plain
+        save
+        show root model=B
+        close root/c/e
+        killInSave call=30
+        launch model=A
+        """),
+    Regression(
+      name: "pages below one that shows another model wait as they were, whatever they show themselves",
+      script: """
+        show root model=A
+        push root/c plain
+        push root/c/b plain model=A
+        save
+        show root model=B
+        show root/c/b model=B
+        save
+        launch model=A
+        """),
+    Regression(
+      name: "a page that names its first model with an edit keeps the order of what is below it",
+      script: """
+        push root/e plain
+        push root/d plain
+        rename root/e a
+        save
+        show root model=A value=9
+        show root/a model=A value=10
+        restoreAgain
+        """),
+    Regression(
+      name: "of two pages with one name the one that had it keeps it when those above show a first model",
+      script: """
+        push root/e plain
+        push root/e/e plain
+        save
+        push root/e/d plain value=4
+        rename root/e/d e
+        reverse root/e
+        show root/e model=A value=7
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that was left out and shows another model has a row of its own",
+      script: """
+        save
+        launch model=A
+        save
+        push root/a plain
+        killInSave call=7
+        killInLaunch call=22
+        show root model=B
+        save
+        """),
+    Regression(
+      name: "of what was typed while locked the newest is given, whatever model was shown in between",
+      script: """
+        save
+        cutPower losing=18446744073709551615
+        edit root value=4
+        show root model=A
+        show root
+        show root model=A
+        edit root value=6
+        save
+        unlock
+        launch
+        """),
+    Regression(
+      name: "a late page that was left out has a record of its own",
+      script: """
+        push root/a plain
+        save
+        crashInLaunch a
+        push root/a plain
+        restoreLate root/a
+        save
+        launch
+        """),
   ]
 }

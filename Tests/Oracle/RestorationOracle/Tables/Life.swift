@@ -9,6 +9,8 @@ package struct Object: Hashable, Sendable {
   package var value: Value
   package var parent: Int?
   package var children: [Int] = []
+  /// Whether the last turn that gave to everything, or a late one, has found a row for it.
+  var wasFound = false
   /// What the object has to do with the table; nil before it is met.
   var standing: Standing?
 
@@ -171,8 +173,8 @@ package struct Life: Hashable, Sendable {
   func hasUnsavedChanges(_ id: Int) -> Bool {
     guard let object = objects[id], let standing = object.standing else { return false }
     if !standing.own.isEmpty { return standing.saved != object.value }
-    // An edit that could not be written.
-    if !standing.isUnedited { return true }
+    // An edit that could not be written, or nobody can tell.
+    if !standing.isUnedited || standing.isNotEncoded { return true }
     return (standing.baseline ?? standing.met).map { $0 != object.value } ?? false
   }
 
@@ -562,6 +564,7 @@ package struct Life: Hashable, Sendable {
       let candidates = table.candidates(former.row, retrying: retrying, joins: joins, known)
       supersede(id, candidates.filter { !table.isFirst($0, in: former.row) }, &outcome)
       objects[id]!.standing!.parentRow = parentRow
+      objects[id]!.wasFound = true
       return
     }
     stand(id, nil)
@@ -579,6 +582,7 @@ package struct Life: Hashable, Sendable {
       ?? Standing(row: row, parentRow: parentRow, tag: key.tag, model: key.model, hasNamedModel: key.model != nil)
     (standing.row, standing.parentRow, standing.model) = (row, parentRow, key.model)
     standing.wasFound = isFound
+    if isFound { objects[id]!.wasFound = true }
     stand(id, standing)
     if retrying { table[row].isClosed = false }
     if let former, former.row != row { table.unite(row, with: former.row, held: held.subtracting([row]), known) }
@@ -803,6 +807,7 @@ package struct Life: Hashable, Sendable {
     guard let root else { return outcome }
     (hasRestored, loadedRows) = (true, Set(table.rows.keys))
     closedRows = turn.isRetry ? [] : loadedRows.filter { table[$0].isClosed }
+    for id in objects.keys { objects[id]!.wasFound = false }
     restore(root, below: nil, turn, make: make, known, &outcome)
     for id in subtree(root) where objects[id]!.standing?.own.isEmpty == true && objects[id]!.standing?.baseline == nil {
       setBaseline(id)
@@ -853,6 +858,7 @@ package struct Life: Hashable, Sendable {
     held = Set(objects.values.compactMap { $0.standing?.row })
     (isLocked, hasRestored, loadedRows) = (false, true, Set(table.rows.keys))
     closedRows = loadedRows.filter { table[$0].isClosed }
+    for id in objects.keys { objects[id]!.wasFound = false }
     let met = order().filter { objects[$0]!.standing!.baseline != nil }
     restore(root, below: nil, Turn(kind: .unlock), make: make, known, &outcome)
     for id in met {
@@ -872,7 +878,7 @@ package struct Life: Hashable, Sendable {
   package mutating func restoreLate(_ id: Int, make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
     guard !isLocked, hasRestored, let parent = objects[id]!.parent else { return outcome }
-    guard isGivenHere(parent, known), !isBelowLeftOut(parent), objects[id]!.standing?.wasFound != true,
+    guard isGivenHere(parent, known), !isBelowLeftOut(parent), !objects[id]!.wasFound,
       objects[id]!.standing?.wasAsked != true
     else { return outcome }
     let row = objects[parent]!.standing!.row
