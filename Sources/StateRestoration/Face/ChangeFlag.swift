@@ -60,12 +60,15 @@ package final class ChangeFlag: Sendable {
 
   /// Observes the values that a reading reads, until one changes or the object is invalidated.
   @MainActor func observe<Read>(_ read: () -> Read) -> Read {
-    withObservationTracking(
+    let number = ChangesElsewhere.number
+    let value = withObservationTracking(
       {
         _ = beacon?.flashes
         return read()
       },
       onChange: listener())
+    if ChangesElsewhere.number != number { fire() }
+    return value
   }
 
   /// The function that an observation calls when a value changes; asked for only if the reading read a value that can be observed.
@@ -88,4 +91,23 @@ package final class ChangeFlag: Sendable {
 /// A value to observe that changes when an object is invalidated.
 @Observable @MainActor private final class Beacon {
   var flashes = 0
+}
+
+/// Counts what other threads than the main actor's have changed.
+///
+/// An observation begins only when its reading has ended, and is told of a change before the value is there. So a change on
+/// another thread is counted when the value is there, and its observers are told once more: whoever has read what was there
+/// before hears of it either way.
+enum ChangesElsewhere {
+  private static let count = Atomic<Int>(0)
+
+  /// How many there have been.
+  static var number: Int { count.load(ordering: .sequentiallyConsistent) }
+
+  /// Counts a change whose value is there, if this is another thread, and tells its observers.
+  static func note(_ tellObservers: () -> Void) {
+    guard !HostProcess.isOnMainActor else { return }
+    count.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    tellObservers()
+  }
 }

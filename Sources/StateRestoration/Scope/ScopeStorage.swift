@@ -53,6 +53,7 @@ final class ScopeStorage: Observable, Sendable {
         if isRemoved { state.removed.insert(key) }
       }
     }
+    ChangesElsewhere.note { registrar.withMutation(of: self, keyPath: \.keys) {} }
   }
 
   /// Takes the keys that were set or removed since this was last asked, once each, and whether they were removed meanwhile.

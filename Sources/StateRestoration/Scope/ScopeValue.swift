@@ -77,7 +77,8 @@ final class ScopeSlot: Observable, Sendable {
   /// - Returns: Whether the scope has to look at its nodes.
   @discardableResult
   func set(_ value: ScopeValue) -> Bool {
-    registrar.withMutation(of: self, keyPath: \.revision) {
+    defer { ChangesElsewhere.note { registrar.withMutation(of: self, keyPath: \.revision) {} } }
+    return registrar.withMutation(of: self, keyPath: \.revision) {
       state.withLock { state in
         switch state.value {
         case .refused: state.isBeside = true

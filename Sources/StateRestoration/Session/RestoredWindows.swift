@@ -243,6 +243,9 @@ public import Observation
   /// The reports of the open windows, with the reasons: of the launch, and after an unlock of that.
   public var reports: [SceneSession.ID: RestorationReport] { windows.compactMapValues(\.coordinator.lastReport) }
 
+  /// The report of the values of the program, as ``reports`` has one of each window; nil before ``openScope()``.
+  public var programReport: RestorationReport? { scenes.program?.lastReport }
+
   /// The windows that the user has closed last, the very last first, with the titles that they had.
   ///
   /// There are at most ``RestorationConfiguration/recentlyClosedLimit``, and none that was closed longer ago than
