@@ -1,13 +1,14 @@
 import Foundation
 import StateRestoration
-import TestTraits
 import Testing
 
 #if canImport(Glibc)
 import Glibc
 
 /// A program that forks without starting another one: the child has neither its parent's state nor its signals.
-@Suite(.tags(.threads)) struct ForkedChildTests {
+///
+/// Not for the thread sanitizer, which delivers signals by a thread of its own that a forked child does not have.
+@Suite struct ForkedChildTests {
   /// Makes a child that runs a body and ends.
   @MainActor private static func fork(_ body: () -> Never) -> pid_t {
     typealias Fork = @convention(c) () -> pid_t
