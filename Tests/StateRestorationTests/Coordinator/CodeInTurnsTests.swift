@@ -1,5 +1,3 @@
-import FoundationEssentials
-import Observation
 import RestorationArchive
 import StateRestorationTesting
 import Synchronization

@@ -9,20 +9,6 @@ import Testing
 
 /// A program whose main thread belongs to a loop of its own: the main actor has no turns but those of the loop.
 @MainActor @Suite(.tags(.threads)) struct MainLoopTests {
-  /// Blocks in the loop until something has happened; no job of the main actor runs meanwhile.
-  private func turn(_ loop: PollableMainLoop, until isOver: () -> Bool, at place: SourceLocation = #_sourceLocation) {
-    let end = ContinuousClock().now + .seconds(60)
-    while !isOver() {
-      guard ContinuousClock().now < end else {
-        Issue.record("nothing happens in the loop", sourceLocation: place)
-        return
-      }
-      var descriptor = pollfd(fd: loop.descriptor, events: Int16(POLLIN), revents: 0)
-      _ = unsafe poll(&descriptor, 1, 1_000)
-      loop.runDueBlocks()
-    }
-  }
-
   private func open(
     _ root: any RestorableController, on device: SimulatedDevice, _ loop: PollableMainLoop? = nil
   ) async throws -> RestorationSession {
@@ -37,7 +23,7 @@ import Testing
     for number in 1...4 {
       draft.value = "change \(number)"
       let before = session.coordinator.lastReceipt
-      turn(loop) { session.coordinator.lastReceipt != before }
+      loop.turn { session.coordinator.lastReceipt != before }
     }
     session.coordinator.letGoNow()
     let again = StoredValue("draft", "")
@@ -123,7 +109,7 @@ import Testing
     let (device, draft, loop) = (try await lockedDevice(), StoredValue("draft", ""), PollableMainLoop())
     let session = try await open(draft, on: device, loop)
     let unlock = Task.detached { [device = session.device] in try await device.unlock(passcode: "1234") }
-    turn(loop) { session.report.outcome == .restored }
+    loop.turn { session.report.outcome == .restored }
     #expect(draft.value == "kept")
     try await unlock.value
   }
@@ -157,7 +143,7 @@ import Testing
     page.onEncode = {}
     page.invalidateRestorableState()
     let before = session.coordinator.lastReceipt
-    turn(loop) { session.coordinator.automatic.interval == nil && session.coordinator.changes.isEmpty }
+    loop.turn { session.coordinator.automatic.interval == nil && session.coordinator.changes.isEmpty }
     #expect(before != nil)
   }
 

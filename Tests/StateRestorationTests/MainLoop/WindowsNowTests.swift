@@ -10,20 +10,6 @@ import Testing
 @MainActor @Suite(.tags(.threads)) struct WindowsNowTests {
   typealias Windows = RestoredWindows<StoredValue<String>>
 
-  /// Blocks in the loop until something has happened; no job of the main actor runs meanwhile.
-  private func turn(_ loop: PollableMainLoop, until isOver: () -> Bool, at place: SourceLocation = #_sourceLocation) {
-    let end = ContinuousClock().now + .seconds(60)
-    while !isOver() {
-      guard ContinuousClock().now < end else {
-        Issue.record("nothing happens in the loop", sourceLocation: place)
-        return
-      }
-      var descriptor = pollfd(fd: loop.descriptor, events: Int16(POLLIN), revents: 0)
-      _ = unsafe poll(&descriptor, 1, 1_000)
-      loop.runDueBlocks()
-    }
-  }
-
   private func open(
     _ device: SimulatedDevice, _ loop: PollableMainLoop? = nil, instances: RestorationSession.Instances = .one
   ) async throws -> Windows {
@@ -61,7 +47,7 @@ import Testing
       windows[id]?.value = text
       let coordinator = try #require(windows.coordinator(of: id))
       let before = coordinator.lastReceipt
-      turn(loop) { coordinator.lastReceipt != before }
+      loop.turn { coordinator.lastReceipt != before }
     }
     device.reboot()
     #expect(try await open(device).roots.map(\.value) == ["2", "1"])
@@ -214,7 +200,7 @@ import Testing
     let windows = try await open(device, loop)
     try windows.openNow("first").value = "edited"
     let unlock = Task.detached { [device = windows.device] in try await device.unlock(passcode: "1234") }
-    turn(loop) { windows.roots.count == 2 && windows.reports["first"]?.outcome == .restored }
+    loop.turn { windows.roots.count == 2 && windows.reports["first"]?.outcome == .restored }
     #expect(Set(windows.roots.map(\.value)) == ["edited", "two"])
     try await unlock.value
   }
