@@ -168,7 +168,7 @@ public import FoundationShim
   }
 
   /// Delivers a notification, or queues it while the program is suspended.
-  public func post(_ notification: SystemNotification) {
+  public func post(_ notification: LifecycleNotification) {
     switch state {
     case .notRunning: break
     case .suspended: queue.add(notification)
@@ -254,14 +254,14 @@ public import FoundationShim
   }
 
   /// Tells the delegate, and one after the other what the observers are to be told.
-  func deliver(_ notification: SystemNotification, _ tellObservers: (LifecycleCallback) async -> Void) async {
+  func deliver(_ notification: LifecycleNotification, _ tellObservers: (LifecycleCallback) async -> Void) async {
     if let callback = tellOfProtectedData(notification) { await tellObservers(callback) }
     delegate?.didReceive(notification)
     emit(.notification(notification))
     await tellObservers(.didReceive(notification))
   }
 
-  private func deliverNow(_ notification: SystemNotification) {
+  private func deliverNow(_ notification: LifecycleNotification) {
     if let callback = tellOfProtectedData(notification) { tellSoon(callback) }
     delegate?.didReceive(notification)
     emit(.notification(notification))
@@ -269,7 +269,7 @@ public import FoundationShim
   }
 
   /// Tells the delegate of protected data, if the notification is about that.
-  private func tellOfProtectedData(_ notification: SystemNotification) -> LifecycleCallback? {
+  private func tellOfProtectedData(_ notification: LifecycleNotification) -> LifecycleCallback? {
     guard notification.kind == .protectedData, case .change(_, let value) = notification.content else { return nil }
     if value == "available" {
       delegate?.protectedDataDidBecomeAvailable()

@@ -50,7 +50,7 @@ public import FoundationShim
   func didReceiveMemoryWarning()
 
   /// Something happened in the system, now or while suspended.
-  func didReceive(_ notification: SystemNotification)
+  func didReceive(_ notification: LifecycleNotification)
 
   /// Protected files will soon be unreadable.
   func protectedDataWillBecomeUnavailable()
@@ -100,7 +100,7 @@ extension LifecycleDelegate {
   public func didReceiveMemoryWarning() {}
 
   /// Does nothing.
-  public func didReceive(_ notification: SystemNotification) {}
+  public func didReceive(_ notification: LifecycleNotification) {}
 
   /// Does nothing.
   public func protectedDataWillBecomeUnavailable() {}

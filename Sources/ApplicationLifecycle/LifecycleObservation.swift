@@ -4,7 +4,7 @@ package enum LifecycleEvent: Sendable, Hashable {
   case step(LifecycleStep, LifecycleState)
 
   /// A notification was delivered to the delegate.
-  case notification(SystemNotification)
+  case notification(LifecycleNotification)
 
   /// A memory warning reached the delegate and the controllers.
   case memoryWarning
@@ -49,7 +49,7 @@ public enum LifecycleCallback: Sendable, Hashable {
   case protectedDataDidBecomeAvailable
 
   /// Something happened in the system, now or while suspended; also what has a case of its own.
-  case didReceive(SystemNotification)
+  case didReceive(LifecycleNotification)
 }
 
 /// Keeps an observer registered for as long as the observation lives.

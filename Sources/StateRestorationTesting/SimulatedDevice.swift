@@ -93,9 +93,10 @@ package import SimulatedTime
     try await withSystem { (device) async throws(ProtectionError) in
       switch (old, new) {
       case (nil, nil): break
-      case (nil, let new?): try await device.setPasscode(try Passcode(new))
-      case (let old?, let new?): try await device.changePasscode(from: try Passcode(old), to: try Passcode(new))
-      case (let old?, nil): try await device.removePasscode(try Passcode(old))
+      case (nil, let new?): try await device.setPasscode(try DevicePasscode(new))
+      case (let old?, let new?):
+        try await device.changePasscode(from: try DevicePasscode(old), to: try DevicePasscode(new))
+      case (let old?, nil): try await device.removePasscode(try DevicePasscode(old))
       }
     }
     passcode = new
@@ -141,10 +142,10 @@ package import SimulatedTime
   public func unlock(passcode attempt: String? = nil) async throws(ProtectionError) {
     guard let attempt = attempt ?? passcode else { return }
     try await withSystem { (device) async throws(ProtectionError) in
-      try await device.unlock(passcode: Passcode(attempt))
+      try await device.unlock(passcode: DevicePasscode(attempt))
     }
     for process in processes where process.isAlive {
-      try await process.device.unlock(passcode: Passcode(attempt))
+      try await process.device.unlock(passcode: DevicePasscode(attempt))
     }
     await settle()
   }

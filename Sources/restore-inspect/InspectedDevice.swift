@@ -44,7 +44,7 @@ package struct InspectedDevice: Sendable {
   }
 
   /// Unlocks with a passcode; a wrong one is counted.
-  package func unlock(_ passcode: consuming Passcode) async throws(InspectFailure) {
+  package func unlock(_ passcode: consuming DevicePasscode) async throws(InspectFailure) {
     disk.countAttempts(true)
     defer { disk.countAttempts(false) }
     do throws(ProtectionError) { try await device.unlock(passcode: passcode) } catch { throw InspectFailure(error) }

@@ -49,8 +49,8 @@ import Testing
     try await lifecycle.launch()
     try await lifecycle.enterBackground()
     recorder.calls = []
-    lifecycle.post(SystemNotification(.locale, .change(from: "en", to: "de")))
-    lifecycle.post(SystemNotification(.settings))
+    lifecycle.post(LifecycleNotification(.locale, .change(from: "en", to: "de")))
+    lifecycle.post(LifecycleNotification(.settings))
     lifecycle.post(.protectedData(isAvailable: false))
     #expect(recorder.calls.isEmpty)
     try await lifecycle.enterForeground()
@@ -70,12 +70,12 @@ import Testing
     let observation = lifecycle.observeCallbacks { log.callbacks.append($0) }
     try await lifecycle.launch()
     log.callbacks = []
-    lifecycle.post(SystemNotification(.settings))
+    lifecycle.post(LifecycleNotification(.settings))
     lifecycle.post(.protectedData(isAvailable: true))
     lifecycle.receiveMemoryWarning()
     #expect(
       log.callbacks == [
-        .didReceive(SystemNotification(.settings)), .protectedDataDidBecomeAvailable,
+        .didReceive(LifecycleNotification(.settings)), .protectedDataDidBecomeAvailable,
         .didReceive(.protectedData(isAvailable: true)), .didReceiveMemoryWarning,
       ])
     withExtendedLifetime(observation) {}

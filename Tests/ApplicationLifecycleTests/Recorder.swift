@@ -67,7 +67,7 @@ import Foundation
   }
   func handleBackgroundEvent(_ name: String) { note("event:\(name)") }
   func didReceiveMemoryWarning() { note("memoryWarning") }
-  func didReceive(_ notification: SystemNotification) {
+  func didReceive(_ notification: LifecycleNotification) {
     note(notification.description.replacingOccurrences(of: " ", with: ""))
   }
   func protectedDataWillBecomeUnavailable() { note("protectedDataWillBecomeUnavailable") }

@@ -151,8 +151,8 @@ import Testing
     try await lifecycle.launch()
     try await lifecycle.enterBackground()
     let (lifecycle, recorder) = (lifecycle, recorder)
-    lifecycle.post(SystemNotification("first"))
-    lifecycle.post(SystemNotification("second"))
+    lifecycle.post(LifecycleNotification("first"))
+    lifecycle.post(LifecycleNotification("second"))
     recorder.calls = []
     recorder.duringCallback["first"] = { try? lifecycle.kill() }
     _ = try? await lifecycle.enterForeground()
@@ -170,7 +170,7 @@ import Testing
   @Test func `a program that ended can be launched again, and is as new`() async throws {
     try await lifecycle.launch()
     _ = try lifecycle.beginBackgroundTask(named: "old") {}
-    lifecycle.post(SystemNotification(.settings))
+    lifecycle.post(LifecycleNotification(.settings))
     try lifecycle.kill(.crash)
     recorder.calls = []
     try await lifecycle.launch()
@@ -178,7 +178,7 @@ import Testing
     #expect(recorder.names.first == "willFinishLaunching")
     // What was queued and kept for the program that ended is not the new one's.
     try await lifecycle.enterBackground()
-    lifecycle.post(SystemNotification(.settings))
+    lifecycle.post(LifecycleNotification(.settings))
     lifecycle.receiveInput { [recorder] in recorder.calls.append("old input") }
     try lifecycle.kill(.crash)
     recorder.calls = []

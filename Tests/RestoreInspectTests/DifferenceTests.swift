@@ -186,7 +186,7 @@ import restore_inspect
     let passcodes = Box(["1234", "5678"])
     let result = await tool.run(["diff", "/older", "/newer"]) { _ throws(InspectFailure) in
       do throws(ProtectionError) {
-        return try Passcode(passcodes.take())
+        return try DevicePasscode(passcodes.take())
       } catch {
         throw InspectFailure(error)
       }

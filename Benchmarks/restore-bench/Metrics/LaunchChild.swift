@@ -142,15 +142,15 @@ final class FileCustody: ClassKeyCustody {
     try data.write(to: URL(fileURLWithPath: path))
   }
 
-  func keep(_ key: Span<UInt8>, for entry: CustodyEntry) {
+  func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry) {
     let bytes = key.indices.map { key[$0] }
     keys.withLock { $0["\(entry.protection)"] = bytes }
   }
 
-  func lend(_ entry: CustodyEntry, to body: (Span<UInt8>) -> Void) {
+  func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
     guard let bytes = keys.withLock({ $0["\(entry.protection)"] }) else { return }
     body(bytes.span)
   }
 
-  func forget(_ entry: CustodyEntry) { keys.withLock { $0["\(entry.protection)"] = nil } }
+  func forget(_ entry: ClassKeyCustodyEntry) { keys.withLock { $0["\(entry.protection)"] = nil } }
 }

@@ -67,7 +67,7 @@ struct LaunchMetrics {
     options.custody = custody
     let device = try await ProtectedDevice.open(at: .directory("\(place)/device"), options: options)
     if hasPasscode {
-      try await device.setPasscode(try Passcode("2580"))
+      try await device.setPasscode(try DevicePasscode("2580"))
       try custody?.save()
     }
     let delegate = Willing()

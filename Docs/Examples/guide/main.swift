@@ -291,12 +291,12 @@ let fileName = "diary"
   case "warn": lifecycle.receiveMemoryWarning()
   case "heard": print("Heard: \(delegate.heard.joined(separator: ", "))")
   case "pictured": print("Pictured: \(delegate.wasPictured)")
-  case "passcode": try await device.setPasscode(Passcode(rest))
+  case "passcode": try await device.setPasscode(DevicePasscode(rest))
   case "lock":
     try await lifecycle.sleep()
     device.lock(gracePeriod: .zero)
   case "unlock":
-    try await device.unlock(passcode: Passcode(rest))
+    try await device.unlock(passcode: DevicePasscode(rest))
     await application.finishLateRestoration()
     if lifecycle.state != .active { try await lifecycle.enterForeground() }
   case "quit":

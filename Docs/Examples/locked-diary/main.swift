@@ -57,7 +57,7 @@ try await RestorationSession.run(at: .applicationState("com.example.diary"), roo
   session in
   let device = session.device
   while !device.hasPasscode, let text = await ask("Choose a passcode:") {
-    if !text.isEmpty { try await device.setPasscode(Passcode(text)) }
+    if !text.isEmpty { try await device.setPasscode(DevicePasscode(text)) }
   }
   while try await session.unlock(asking: passcode) {
     for entry in diary.entries { print("  " + entry.text) }

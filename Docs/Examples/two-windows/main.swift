@@ -44,7 +44,7 @@ registry.register(RenameDialogue.self, as: "rename") { _, _ in RenameDialogue() 
     if try await windows.reopen() == nil { print("No window was closed.") }
   } else if line.hasPrefix("passcode ") {
     let text = String(line.dropFirst(9))
-    if !text.isEmpty { try await windows.device.setPasscode(Passcode(text)) }
+    if !text.isEmpty { try await windows.device.setPasscode(DevicePasscode(text)) }
   } else if let page = windows.roots.first {
     switch line {
     case "close": try await windows.close(page.id, title: page.title.value)

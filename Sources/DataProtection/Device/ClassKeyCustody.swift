@@ -14,23 +14,23 @@ public protocol ClassKeyCustody: Sendable {
   /// - Parameters:
   ///   - key: 32 bytes; they must not be written to a disk in the clear.
   ///   - entry: What the key is for.
-  func keep(_ key: Span<UInt8>, for entry: CustodyEntry)
+  func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry)
 
   /// Lends a key that was kept before.
   ///
   /// - Parameters:
   ///   - entry: What the key is for.
   ///   - body: Called with the key, at most once; not called when there is none.
-  func lend(_ entry: CustodyEntry, to body: (Span<UInt8>) -> Void)
+  func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void)
 
   /// Forgets a key; must have happened when this returns.
   ///
   /// - Parameter entry: What the key is for.
-  func forget(_ entry: CustodyEntry)
+  func forget(_ entry: ClassKeyCustodyEntry)
 }
 
 /// What a key in custody is for.
-public struct CustodyEntry: Hashable, Sendable {
+public struct ClassKeyCustodyEntry: Hashable, Sendable {
   /// The device's keybag, as 32 hexadecimal digits; new after every erase.
   public let keybag: String
   /// The class: `complete` and `completeUnlessOpen` are kept until a lock, the other until a reboot.

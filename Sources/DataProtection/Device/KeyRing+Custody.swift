@@ -14,7 +14,7 @@ extension KeyRing {
   func settle(_ custody: any ClassKeyCustody, keepsKeys: Bool) {
     let keybag = keybagIdentifier
     for protection in Self.kept {
-      let entry = CustodyEntry(keybag, protection)
+      let entry = ClassKeyCustodyEntry(keybag, protection)
       // A key that can't be read here any more (after a fork) can't be given away either.
       guard keepsKeys, let loan = try? lend(protection) else {
         custody.forget(entry)
@@ -40,7 +40,7 @@ extension KeyRing {
   }
 
   /// Takes back what an earlier process left; returns the lock state that it left.
-  func takeKeys(from custody: any ClassKeyCustody) -> LockState {
+  func takeKeys(from custody: any ClassKeyCustody) -> DeviceLockState {
     install(keys(in: custody, as: OperationSecrets()))
   }
 
@@ -55,7 +55,7 @@ extension KeyRing {
   func keys(in custody: any ClassKeyCustody, as secrets: OperationSecrets) -> [ProtectionClass: HeldKey] {
     var found: [ProtectionClass: HeldKey] = [:]
     for protection in Self.kept {
-      custody.lend(CustodyEntry(keybagIdentifier, protection)) { bytes in
+      custody.lend(ClassKeyCustodyEntry(keybagIdentifier, protection)) { bytes in
         guard let held = Self.key(bytes, protection), slot(protection).names(held) else { return }
         secrets.add(held)
         found[protection] = held
@@ -66,7 +66,7 @@ extension KeyRing {
   }
 
   /// Puts such keys in; returns the lock state that they make.
-  func install(_ found: [ProtectionClass: HeldKey]) -> LockState {
+  func install(_ found: [ProtectionClass: HeldKey]) -> DeviceLockState {
     for (protection, held) in found { slot(protection).install(active: held) }
     return found.count == Self.kept.count ? .unlocked : .locked
   }

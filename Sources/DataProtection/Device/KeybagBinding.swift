@@ -59,7 +59,7 @@ final class StretchedPasscode: Sendable {
   private static let terminator: [UInt8] = [1]
 
   /// Takes about half a second and 128 MiB with the production profile.
-  init(_ passcode: borrowing Passcode, salt: [UInt8], profile: ScryptProfile) throws(ProtectionError) {
+  init(_ passcode: borrowing DevicePasscode, salt: [UInt8], profile: ScryptProfile) throws(ProtectionError) {
     self.profile = profile
     self.salt = salt
     do throws(SealingError) {

@@ -11,7 +11,7 @@ struct UnlockedKeybag: Sendable {
 extension ProtectedDevice {
   /// Checks a passcode against the keybag on disk, counting it, and unwraps the keys.
   func withKeys(
-    _ passcode: borrowing Passcode, _ secrets: OperationSecrets
+    _ passcode: borrowing DevicePasscode, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> UnlockedKeybag {
     secrets.add(passcode.secret)
     try makeAgain(isAlone: true)
@@ -59,7 +59,7 @@ extension ProtectedDevice {
 
   /// Writes a keybag with the same class keys under another passcode, or none.
   func rewrap(
-    _ opened: UnlockedKeybag, _ passcode: consuming Passcode?, _ secrets: OperationSecrets
+    _ opened: UnlockedKeybag, _ passcode: consuming DevicePasscode?, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> UnlockedKeybag {
     let stretched = try stretch(passcode, secrets)
     return try directory.withLock { () throws(ProtectionError) in
@@ -84,7 +84,7 @@ extension ProtectedDevice {
 
   /// What scrypt makes of a new passcode, under a new salt; half a second, so not under the device's lock.
   func stretch(
-    _ passcode: consuming Passcode?, _ secrets: OperationSecrets
+    _ passcode: consuming DevicePasscode?, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> StretchedPasscode {
     let salt = try Self.makeSalt(environment.random)
     guard let passcode else { return try StretchedPasscode(noneWithSalt: salt) }

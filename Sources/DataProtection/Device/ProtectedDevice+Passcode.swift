@@ -15,7 +15,7 @@ extension ProtectedDevice {
   ///   was not looked at; `locked` when the device was locked meanwhile; `busy`, `io`, `corrupt`, `keysMissing`. The
   ///   same wrong passcode counts once.
   @concurrent
-  public func unlock(passcode: consuming Passcode) async throws(ProtectionError) {
+  public func unlock(passcode: consuming DevicePasscode) async throws(ProtectionError) {
     await gate.enter()
     defer { gate.leave() }
     let secrets = beginOperation()
@@ -34,15 +34,17 @@ extension ProtectedDevice {
   /// Unlocks the device with a passcode that was read as text, as a lock screen's field gives it.
   ///
   /// The bytes that this copies are wiped; those of the text itself are not, because nobody can wipe a `String`. A program
-  /// that reads the passcode into memory of its own makes a ``Passcode`` of it.
+  /// that reads the passcode into memory of its own makes a ``DevicePasscode`` of it.
   ///
   /// - Parameter text: The passcode.
-  /// - Throws: As ``unlock(passcode:)-(Passcode)``. A text that is empty or longer than 1024 bytes is no passcode: it is
+  /// - Throws: As ``unlock(passcode:)-(DevicePasscode)``. A text that is empty or longer than 1024 bytes is no passcode: it is
   ///   `wrongPasscode`, and does not count; `invalidArgument` on a device without a passcode.
   @concurrent
   public func unlock(passcode text: String) async throws(ProtectionError) {
-    guard Passcode.lengths.contains(text.utf8.count) || !hasPasscode else { throw .wrongPasscode(retryDelay: .zero) }
-    let passcode = try Passcode(text)
+    guard DevicePasscode.lengths.contains(text.utf8.count) || !hasPasscode else {
+      throw .wrongPasscode(retryDelay: .zero)
+    }
+    let passcode = try DevicePasscode(text)
     try await unlock(passcode: passcode)
   }
 
@@ -76,7 +78,7 @@ extension ProtectedDevice {
   ///   earlier passcodes still couldn't be sealed anew; `durabilityUnknown` when there is none until a power cut, which
   ///   may bring it. After any other error there is none.
   @concurrent
-  public func setPasscode(_ passcode: consuming Passcode) async throws(ProtectionError) {
+  public func setPasscode(_ passcode: consuming DevicePasscode) async throws(ProtectionError) {
     let count = state.withLock { $0.lockCount }
     await gate.enter()
     defer { gate.leave() }
@@ -127,7 +129,7 @@ extension ProtectedDevice {
   ///   exactly one does. After any other error the old one does.
   @concurrent
   public func changePasscode(
-    from old: consuming Passcode, to new: consuming Passcode
+    from old: consuming DevicePasscode, to new: consuming DevicePasscode
   ) async throws(ProtectionError) {
     await gate.enter()
     defer { gate.leave() }
@@ -148,7 +150,7 @@ extension ProtectedDevice {
   ///   `durabilityUnknown` when it is still there and a power cut may take it away. After any other error it is still
   ///   there.
   @concurrent
-  public func removePasscode(_ passcode: consuming Passcode) async throws(ProtectionError) {
+  public func removePasscode(_ passcode: consuming DevicePasscode) async throws(ProtectionError) {
     await gate.enter()
     defer { gate.leave() }
     try requirePasscode()

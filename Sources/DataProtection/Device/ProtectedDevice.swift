@@ -20,7 +20,7 @@ import Synchronization
 /// half a second and 128 MiB on purpose; ``lock()`` is immediate.
 public final class ProtectedDevice: Sendable {
   struct State {
-    var lockState: LockState
+    var lockState: DeviceLockState
     var isAvailable: Bool
     var hasPasscode: Bool
     /// Whether its directory has its keys; false as long as there is no room for them.
@@ -80,7 +80,7 @@ public final class ProtectedDevice: Sendable {
   public var isProtectedDataAvailable: Bool { state.withLock { $0.isAvailable } }
 
   /// Where the device is between unlocked and locked.
-  public var lockState: LockState { state.withLock { $0.lockState } }
+  public var lockState: DeviceLockState { state.withLock { $0.lockState } }
 
   /// Whether the device has a passcode; without one it never locks.
   public var hasPasscode: Bool { state.withLock { $0.hasPasscode } }

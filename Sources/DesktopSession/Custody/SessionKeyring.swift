@@ -49,12 +49,12 @@ public struct SessionKeyring: ClassKeyCustody, KeyPlace {
     Int32(keyring == .session ? ckeyring_session : ckeyring_user_session)
   }
 
-  private static func name(_ entry: CustodyEntry) -> String {
+  private static func name(_ entry: ClassKeyCustodyEntry) -> String {
     "state-restoration/\(entry.keybag)/\(entry.protection)"
   }
 
   /// Keeps a key, for the time limit from now on.
-  public func keep(_ key: Span<UInt8>, for entry: CustodyEntry) {
+  public func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry) {
     let id = unsafe key.withUnsafeBufferPointer { bytes in
       unsafe ckeyring_add("user", Self.name(entry), bytes.baseAddress, bytes.count, number)
     }
@@ -67,7 +67,7 @@ public struct SessionKeyring: ClassKeyCustody, KeyPlace {
   }
 
   /// Lends a key, if it is there and has not expired.
-  public func lend(_ entry: CustodyEntry, to body: (Span<UInt8>) -> Void) {
+  public func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
     let id = unsafe ckeyring_search(number, "user", Self.name(entry))
     guard id >= 0 else { return }
     var count = 0
@@ -80,7 +80,7 @@ public struct SessionKeyring: ClassKeyCustody, KeyPlace {
   }
 
   /// Ends a key, also for processes that have found it already.
-  public func forget(_ entry: CustodyEntry) {
+  public func forget(_ entry: ClassKeyCustodyEntry) {
     let id = unsafe ckeyring_search(number, "user", Self.name(entry))
     if id >= 0 { end(id) }
   }

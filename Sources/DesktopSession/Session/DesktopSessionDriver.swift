@@ -2,9 +2,9 @@ import Dispatch
 import Glibc
 public import StateRestoration
 
-extension SystemNotification.Kind {
+extension LifecycleNotification.Kind {
   /// The screen is blank, or not any more: a change between `blank` and `on`.
-  public static let screenBlanked: SystemNotification.Kind = "screenBlanked"
+  public static let screenBlanked: LifecycleNotification.Kind = "screenBlanked"
 }
 
 /// Drives a program by its desktop session: the screen's lock, sleep, shutdown, the end of the session.
@@ -25,7 +25,7 @@ extension SystemNotification.Kind {
 /// | the machine stops | `terminate`, lets go of the inhibitor, calls `onEnd` |
 /// | the session may end | preserves and answers |
 /// | the session ends | `terminate`, calls `onEnd` |
-/// | the screen is blank | posts a `SystemNotification`, or locks where the options say so |
+/// | the screen is blank | posts a `LifecycleNotification`, or locks where the options say so |
 ///
 /// A bus or a service that is missing, goes away, hangs or sends nonsense costs nothing but its announcements; ``report`` and
 /// the log say so, and it is tried again. Nothing waits longer than its budget: a thread of the driver's own lets go of the
@@ -148,7 +148,7 @@ extension SystemNotification.Kind {
     case .blanked(let isBlanked):
       self.isBlanked = isBlanked
       let (before, after) = isBlanked ? ("on", "blank") : ("blank", "on")
-      lifecycle.post(SystemNotification(.screenBlanked, .change(from: before, to: after)))
+      lifecycle.post(LifecycleNotification(.screenBlanked, .change(from: before, to: after)))
     case .sleeping(let ticket):
       try? await lifecycle.sleep()
       device.lock(gracePeriod: .zero)

@@ -40,7 +40,7 @@ import Synchronization
 
   /// Makes a driver for a program with a main loop of its own.
   init(
-    signals: Set<LifecycleSignal>, mainLoop: MainLoop?, onExit: (@MainActor (LifecycleSignal) -> Void)? = nil
+    signals: Set<LifecycleSignal>, mainLoop: RestorationMainLoop?, onExit: (@MainActor (LifecycleSignal) -> Void)? = nil
   ) {
     watched = signals
     arrivals = SignalArrivals(mainLoop)
@@ -178,7 +178,7 @@ private final class SignalArrivals: Sendable {
   /// So long a signal waits for a turn before the process ends without one.
   private static var patience: DispatchTimeInterval { .seconds(5) }
 
-  init(_ mainLoop: MainLoop?) { turns = MainTurns(mainLoop, headStart: .milliseconds(100)) }
+  init(_ mainLoop: RestorationMainLoop?) { turns = MainTurns(mainLoop, headStart: .milliseconds(100)) }
 
   /// Adds a signal; on the thread of the pipe.
   func add(_ signal: LifecycleSignal) {

@@ -51,7 +51,7 @@ public struct RestorationConfiguration: Sendable {
   /// The main loop of a program whose main thread isn't Swift's; nil where the main actor gets its turns by itself.
   ///
   /// See <doc:InAProgramThatOwnsItsMainThread>.
-  public var mainLoop: MainLoop?
+  public var mainLoop: RestorationMainLoop?
   /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.
   package var decodesInReverse = false
   /// Where the coordinator says what it does; warnings and errors go to standard error unless you give another log.
@@ -79,7 +79,7 @@ public struct RestorationConfiguration: Sendable {
   /// Creates a configuration with the usual limits.
   public init(
     application: String = "main", applicationVersion: ApplicationVersion = "1.0", interfaceVersion: VersionTag = "1",
-    interfaceIdiom: InterfaceIdiom = .unspecified, mainLoop: MainLoop? = nil
+    interfaceIdiom: InterfaceIdiom = .unspecified, mainLoop: RestorationMainLoop? = nil
   ) {
     self.application = application
     self.applicationVersion = applicationVersion

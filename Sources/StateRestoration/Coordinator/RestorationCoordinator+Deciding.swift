@@ -30,7 +30,8 @@ extension RestorationCoordinator {
     case .restoreEverything, .leaveOut: return .success(loaded)
     case .nothing: return giveUp(loaded)
     case .ask(let node):
-      let history = CrashHistory(failedAttempts: loaded.history.deaths, savedAt: loaded.plan.context.timeSaved)
+      let history = RestorationCrashHistory(
+        failedAttempts: loaded.history.deaths, savedAt: loaded.plan.context.timeSaved)
       switch delegate?.coordinator(self, decideAfter: history) ?? .olderGeneration {
       case .olderGeneration: return await fallback(for: loaded, edits: edits)
       case .restoreNothing: return giveUp(loaded)

@@ -38,7 +38,9 @@
 
   /// Decides what to restore after the same state ended two runs badly, without one in between in which restoring it ended
   /// well. By default the older generation.
-  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision
+  func coordinator(
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
+  ) -> RestorationCrashDecision
 
   /// Says whether a node that was left out after a crash is to be tried again. By default not.
   ///
@@ -82,8 +84,8 @@ extension RestorationCoordinatorDelegate {
 
   /// The older generation.
   public func coordinator(
-    _ coordinator: RestorationCoordinator, decideAfter history: CrashHistory
-  ) -> CrashDecision { .olderGeneration }
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
+  ) -> RestorationCrashDecision { .olderGeneration }
 
   /// Not again.
   public func coordinator(

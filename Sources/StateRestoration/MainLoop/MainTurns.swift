@@ -22,7 +22,7 @@ final class MainTurns: Sendable {
   private enum Kind { case job, block }
 
   /// The program's main loop; nil where that runs the jobs of the main actor.
-  private let loop: MainLoop?
+  private let loop: RestorationMainLoop?
   /// How long a job may take before the loop is asked.
   private let headStart: Duration
   private let state = Mutex(State())
@@ -35,7 +35,7 @@ final class MainTurns: Sendable {
   /// Notices, waits and speaks; a thread of Swift's pool might be blocked, too.
   private static let watch = DispatchQueue(label: "state-restoration.turns")
 
-  init(_ loop: MainLoop?, headStart: Duration = .zero) {
+  init(_ loop: RestorationMainLoop?, headStart: Duration = .zero) {
     self.loop = loop
     self.headStart = headStart
   }

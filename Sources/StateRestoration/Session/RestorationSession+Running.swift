@@ -116,7 +116,7 @@ extension RestorationSession {
 
   /// Launches an application, runs a body, ends the application, and lets the state go however the body ended.
   static func drive<Result>(
-    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, in mainLoop: MainLoop?,
+    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, in mainLoop: RestorationMainLoop?,
     telling delegate: SessionDelegate, _ body: @MainActor () async throws -> Result,
     lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {

@@ -76,7 +76,7 @@
 
   /// Unlocks the device and restores what waited for that.
   ///
-  /// A program that wipes passcodes from its memory gives a `Passcode` to the ``device`` instead.
+  /// A program that wipes passcodes from its memory gives a `DevicePasscode` to the ``device`` instead.
   ///
   /// - Returns: The report of that restoration; that of the launch if nothing was locked.
   @discardableResult
@@ -115,7 +115,7 @@ extension RestorationSession {
   /// Opens a device and restores a hierarchy, for a program with a life cycle of its own; keep the session.
   ///
   /// Changes are preserved from then on, soon after each. A program that blocks its main thread gives the configuration its
-  /// ``MainLoop``. SIGTERM and the other signals end the program after a save; Ctrl-Z stops it after one. If the main thread
+  /// ``RestorationMainLoop``. SIGTERM and the other signals end the program after a save; Ctrl-Z stops it after one. If the main thread
   /// takes no turn for five seconds, or the signal comes again, the program ends without that save.
   ///
   /// - Parameters:
@@ -165,7 +165,7 @@ extension RestorationSession {
   ///   - location: Where the state is kept.
   ///   - root: The top of the hierarchy, as it is at launch.
   ///   - registry: The classes of objects that don't exist at launch.
-  ///   - configuration: What the framework has to know of the program, its ``MainLoop`` above all.
+  ///   - configuration: What the framework has to know of the program, its ``RestorationMainLoop`` above all.
   ///   - signals: The signals that are answered until the session is closed; those left out do what they did.
   public static func openNow(
     at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),

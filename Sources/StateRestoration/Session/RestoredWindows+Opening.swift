@@ -47,7 +47,7 @@ extension RestorationSession {
   ///   - location: Where the state is kept.
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
-  ///   - configuration: What the framework has to know of the program, its ``MainLoop`` above all.
+  ///   - configuration: What the framework has to know of the program, its ``RestorationMainLoop`` above all.
   ///   - instances: Whether the user may start the program again while it runs.
   ///   - signals: The signals that are answered until ``RestoredWindows/endNow()``; those left out do what they did.
   public static func openNow<Root: RestorableController>(

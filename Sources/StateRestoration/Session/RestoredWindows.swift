@@ -364,7 +364,7 @@ public import Observation
   /// Unlocks the device, and returns when every window has its state: those that were open, and those opened while locked.
   ///
   /// An object that was edited while locked keeps its edits. A window closed while locked stays closed. A program that wipes
-  /// passcodes from its memory gives a `Passcode` to the ``device`` instead; then ``roots`` changes a moment later.
+  /// passcodes from its memory gives a `DevicePasscode` to the ``device`` instead; then ``roots`` changes a moment later.
   ///
   /// - Returns: The reports of all open windows.
   /// - Throws: The device's error, such as `wrongPasscode`; or the one that keeps a window from being read, with the others

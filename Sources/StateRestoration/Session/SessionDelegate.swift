@@ -84,7 +84,7 @@ extension RestorationSessionDelegate {
   func open(_ url: URL) async -> Bool { await program?.open(url) ?? false }
   func handleBackgroundEvent(_ name: String) async { await program?.handleBackgroundEvent(name) }
   func didReceiveMemoryWarning() { program?.didReceiveMemoryWarning() }
-  func didReceive(_ notification: SystemNotification) { program?.didReceive(notification) }
+  func didReceive(_ notification: LifecycleNotification) { program?.didReceive(notification) }
   func protectedDataWillBecomeUnavailable() { program?.protectedDataWillBecomeUnavailable() }
   func didBreakRules(_ incident: LifecycleIncident) { program?.didBreakRules(incident) }
   var topVisibleController: (any RestorableController)? { program?.topVisibleController }
@@ -121,7 +121,9 @@ extension RestorationSessionDelegate {
     program.makeController(at: path, coder: coder)
   }
 
-  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision {
+  func coordinator(
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
+  ) -> RestorationCrashDecision {
     program.coordinator(coordinator, decideAfter: history)
   }
 

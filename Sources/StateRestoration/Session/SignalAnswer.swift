@@ -7,7 +7,7 @@
   #endif
 
   /// Answers signals, unless another driver of the process has them, which saves what is open here as well.
-  func begin(_ signals: Set<LifecycleSignal>, in mainLoop: MainLoop?) {
+  func begin(_ signals: Set<LifecycleSignal>, in mainLoop: RestorationMainLoop?) {
     #if canImport(Glibc)
     guard !signals.isEmpty else { return }
     let driver = SignalDriver(signals: signals, mainLoop: mainLoop) { [weak self] signal in

@@ -2,7 +2,7 @@ internal import DataProtection
 public import FoundationShim
 
 /// The attempts to restore one state that did not end.
-public struct CrashHistory: Sendable, Hashable, Codable {
+public struct RestorationCrashHistory: Sendable, Hashable, Codable {
   /// Number of attempts that ended with the death of the process, since restoring last ended well.
   public var failedAttempts: Int
   /// When the state was preserved.
@@ -10,7 +10,7 @@ public struct CrashHistory: Sendable, Hashable, Codable {
 }
 
 /// What to do after the same state ended two runs badly.
-public enum CrashDecision: String, Sendable, Hashable, Codable, CaseIterable {
+public enum RestorationCrashDecision: String, Sendable, Hashable, Codable, CaseIterable {
   /// Restore the generation before it. Save then: as long as nothing is saved, the next launch begins with the newest again.
   case olderGeneration
   /// Try the same state again, without the node that was being restored.

@@ -200,7 +200,7 @@ import StateRestoration
     onChange()
     defer { lockScreen?.isChecking = false }
     do {
-      try await device.unlock(passcode: Passcode(passcode))
+      try await device.unlock(passcode: DevicePasscode(passcode))
     } catch {
       lockScreen?.prompt.clear()
       lockScreen?.prompt.message = error.message
@@ -227,9 +227,11 @@ import StateRestoration
     onChange()
     do {
       switch dialog.purpose {
-      case .set: try await device.setPasscode(Passcode(dialog.answers[0]))
-      case .change: try await device.changePasscode(from: Passcode(dialog.answers[0]), to: Passcode(dialog.answers[1]))
-      case .remove: try await device.removePasscode(Passcode(dialog.answers[0]))
+      case .set: try await device.setPasscode(DevicePasscode(dialog.answers[0]))
+      case .change:
+        try await device.changePasscode(
+          from: DevicePasscode(dialog.answers[0]), to: DevicePasscode(dialog.answers[1]))
+      case .remove: try await device.removePasscode(DevicePasscode(dialog.answers[0]))
       }
       self.dialog = nil
       root.settings.rowsDidChange()

@@ -41,7 +41,9 @@ final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinat
 
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
-  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision {
+  func coordinator(
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
+  ) -> RestorationCrashDecision {
     // Somebody who kills a terminal program, even twice, wants its state back all the same.
     .tryAgain
   }

@@ -17,7 +17,7 @@ import Testing
     var world = world
     world.options.gracePeriod = grace
     let device = try await world.open()
-    try await device.setPasscode(Passcode("1234"))
+    try await device.setPasscode(DevicePasscode("1234"))
     return (world, device)
   }
 
@@ -54,7 +54,7 @@ import Testing
     #expect(device.lockState == .locked)
     #expect(!device.isProtectedDataAvailable)
     device.lock()
-    try await device.unlock(passcode: Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("1234"))
     #expect(
       log.all == [
         "protectedDataWillBecomeUnavailable locking true", "protectedDataDidBecomeAvailable unlocked true",
@@ -74,7 +74,7 @@ import Testing
 
   @Test func `with no grace period the keys are gone when lock returns`() async throws {
     let (_, device) = try await makeDevice(grace: .zero)
-    let log = Log<LockState>()
+    let log = Log<DeviceLockState>()
     let observation = device.observeProtectedData { [unowned device] _ in log.append(device.lockState) }
     device.lock()
     #expect(device.lockState == .locked)
@@ -123,9 +123,9 @@ import Testing
     world.options.custody = custody
     world.options.gracePeriod = .zero
     let device = try await world.open()
-    try await device.setPasscode(Passcode("1234"))
+    try await device.setPasscode(DevicePasscode("1234"))
     custody.hangs.set()
-    Task.detached(executorPreference: OwnThreads.shared) { try await device.unlock(passcode: Passcode("1234")) }
+    Task.detached(executorPreference: OwnThreads.shared) { try await device.unlock(passcode: DevicePasscode("1234")) }
     await waitOnThread(custody.isHanging)
     #expect(device.lockState == .unlocked)
     let didLock = DispatchSemaphore(value: 0)
@@ -149,12 +149,12 @@ import Testing
     let device = try await ProtectedDevice.open(
       at: .directory(TestWorld.path), options: options,
       environment: DeviceEnvironment(fileSystem: world.memory, scrypt: .test, variables: { _ in nil }))
-    try await device.setPasscode(Passcode("1234"))
+    try await device.setPasscode(DevicePasscode("1234"))
     custody.hangsForgetting.set()
     await onThread { device.lock() }
     await waitOnThread(custody.isHanging)
     #expect(device.lockState == .locked)
-    Task.detached(executorPreference: OwnThreads.shared) { try await device.unlock(passcode: Passcode("1234")) }
+    Task.detached(executorPreference: OwnThreads.shared) { try await device.unlock(passcode: DevicePasscode("1234")) }
     while device.lockState != .unlocked { await Task.yield() }
     device.lock()
     while device.lockState != .locked { await Task.yield() }
@@ -169,7 +169,7 @@ import Testing
       options.gracePeriod = .milliseconds(200)
       let device = try await ProtectedDevice.open(
         at: .directory(path), options: options, environment: DeviceEnvironment(scrypt: .test))
-      try await device.setPasscode(Passcode("1234"))
+      try await device.setPasscode(DevicePasscode("1234"))
       Thread.detachNewThread {
         // Long enough for all the tasks below to block their threads.
         Thread.sleep(forTimeInterval: 0.5)
@@ -196,7 +196,7 @@ import Testing
     device.lock()
     await world.clock.waitForSleepers(1)
     world.clock.advance(by: .seconds(4))
-    try await device.unlock(passcode: Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("1234"))
     device.lock()
     await world.clock.waitForSleepers(2)
     // The first lock's period ends; the second's has six seconds to go.
@@ -224,7 +224,7 @@ import Testing
     let two = device.observeProtectedData { second.append($0) }
     for _ in 0..<3 {
       device.lock()
-      try await device.unlock(passcode: Passcode("1234"))
+      try await device.unlock(passcode: DevicePasscode("1234"))
       #expect(device.lockState == .locked)
     }
     let round: [ProtectedDataNotification] = [
@@ -239,7 +239,7 @@ import Testing
     let device = try await world.open()
     let files = try device.files()
     try files.create("x", contents: Data([1])).close()
-    try await device.setPasscode(Passcode("1234"))
+    try await device.setPasscode(DevicePasscode("1234"))
     let heard = Log<String>()
     let observation = device.observeProtectedData { [weak device] notification in
       guard let device else { return }
@@ -257,7 +257,7 @@ import Testing
     }
     device.lock()
     #expect(device.lockState == .locked)
-    try await device.unlock(passcode: Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("1234"))
     #expect(device.lockState == .locked)
     #expect(!device.isProtectedDataAvailable)
     #expect(
@@ -266,7 +266,7 @@ import Testing
         "protectedDataDidBecomeAvailable, read: true",
       ])
     observation.cancel()
-    try await device.unlock(passcode: Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("1234"))
     #expect(try files.read("x") == Data([2]))
   }
 
@@ -275,7 +275,7 @@ import Testing
     let notifications = device.protectedDataNotifications
     for _ in 0..<5 {
       device.lock()
-      try await device.unlock(passcode: Passcode("1234"))
+      try await device.unlock(passcode: DevicePasscode("1234"))
     }
     var seen: [ProtectedDataNotification] = []
     for await notification in notifications {
@@ -312,13 +312,13 @@ import Testing
     let device = try await world.open(through: faulty.fileSystem)
     let observation = device.observeProtectedData { log.append("\($0)") }
     faulty.onNextCall { [unowned device] in device.lock() }
-    try await device.setPasscode(Passcode("1234"))
+    try await device.setPasscode(DevicePasscode("1234"))
     #expect(device.lockState == (grace == .zero ? .locked : .locking))
     if grace > .zero { await world.finishLock(device) }
     #expect(!device.isProtectedDataAvailable)
     #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
     #expect(log.all == ["protectedDataWillBecomeUnavailable"])
-    try await device.unlock(passcode: Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("1234"))
     #expect(device.isProtectedDataAvailable)
     _ = observation
   }
@@ -326,8 +326,8 @@ import Testing
   @Test func `a lock before there was a passcode locks nothing later`() async throws {
     let device = try await world.open()
     device.lock()
-    try await device.unlock(passcode: Passcode("any"))
-    try await device.setPasscode(Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("any"))
+    try await device.setPasscode(DevicePasscode("1234"))
     #expect(device.lockState == .unlocked)
   }
 
@@ -346,7 +346,7 @@ import Testing
         hasLocked.set()
         device.lock()
       }
-      let outcome = await code { try await device.removePasscode(Passcode("1234")) }
+      let outcome = await code { try await device.removePasscode(DevicePasscode("1234")) }
       faulty.onCall(nil)
       #expect(outcome == nil || outcome == .locked, "call \(number)")
       #expect(device.hasPasscode == (outcome != nil), "call \(number)")
@@ -362,9 +362,9 @@ import Testing
     let faulty = FaultyFileSystemProbe(world)
     let device = try await world.open(through: faulty.fileSystem)
     faulty.onNextCall { [unowned device] in device.lock() }
-    #expect(await code { try await device.unlock(passcode: Passcode("1234")) } == .locked)
+    #expect(await code { try await device.unlock(passcode: DevicePasscode("1234")) } == .locked)
     #expect(device.lockState == .locked)
-    try await device.unlock(passcode: Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("1234"))
     #expect(device.lockState == .unlocked)
   }
 
@@ -376,14 +376,14 @@ import Testing
     #expect(device.lockState == .locked)
     #expect(!device.isProtectedDataAvailable)
     #expect(log.all.isEmpty)
-    try await device.unlock(passcode: Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("1234"))
     #expect(log.all == [.protectedDataDidBecomeAvailable])
     _ = observation
   }
 
   @Test func `a hanging observer doesn't keep the keys after the grace period`() async throws {
     let (world, device) = try await makeDevice()
-    let log = Log<LockState>()
+    let log = Log<DeviceLockState>()
     let observation = device.observeProtectedData { [unowned device] _ in
       while world.clock.sleeperCount == 0 {}
       world.clock.advance(by: .seconds(10))
@@ -404,13 +404,13 @@ private func blockThread() { Thread.sleep(forTimeInterval: 60) }
 private final class StoppedCustody: ClassKeyCustody {
   let (isHanging, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   let (hangs, hangsForgetting) = (SharedFlag(), SharedFlag())
-  private let kept = Mutex<Set<CustodyEntry>>([])
+  private let kept = Mutex<Set<ClassKeyCustodyEntry>>([])
 
-  var entries: Set<CustodyEntry> {
+  var entries: Set<ClassKeyCustodyEntry> {
     kept.withLock { $0 }.filter { $0.protection != .completeUntilFirstUserAuthentication }
   }
 
-  func keep(_ key: Span<UInt8>, for entry: CustodyEntry) {
+  func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry) {
     if hangs.isSet, entry.protection == .complete {
       isHanging.signal()
       mayGo.wait()
@@ -418,9 +418,9 @@ private final class StoppedCustody: ClassKeyCustody {
     kept.withLock { _ = $0.insert(entry) }
   }
 
-  func lend(_ entry: CustodyEntry, to body: (Span<UInt8>) -> Void) {}
+  func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void) {}
 
-  func forget(_ entry: CustodyEntry) {
+  func forget(_ entry: ClassKeyCustodyEntry) {
     kept.withLock { _ = $0.remove(entry) }
     if hangsForgetting.isSet, entry.protection == .complete {
       isHanging.signal()

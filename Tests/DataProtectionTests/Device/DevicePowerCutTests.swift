@@ -71,15 +71,15 @@ import Testing
     let world = TestWorld()
     let device = try await world.open()
     try device.files().create("x", contents: Data("abc".utf8))
-    if change != .set { try await device.setPasscode(Passcode("old")) }
+    if change != .set { try await device.setPasscode(DevicePasscode("old")) }
     return world
   }
 
   func perform(_ change: Change, _ device: ProtectedDevice) async throws {
     switch change {
-    case .set: try await device.setPasscode(Passcode("new"))
-    case .change: try await device.changePasscode(from: Passcode("old"), to: Passcode("new"))
-    case .remove: try await device.removePasscode(Passcode("old"))
+    case .set: try await device.setPasscode(DevicePasscode("new"))
+    case .change: try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
+    case .remove: try await device.removePasscode(DevicePasscode("old"))
     case .erase: try await device.eraseAllContent()
     }
   }
@@ -108,7 +108,7 @@ import Testing
     }
     #expect(found == [after] || (!isDone && found == [before]), comment)
     let device = try await world.open()
-    if let passcode = found.first, passcode != "none" { try await device.unlock(passcode: Passcode(passcode)) }
+    if let passcode = found.first, passcode != "none" { try await device.unlock(passcode: DevicePasscode(passcode)) }
     let content = try? device.files().read("x")
     #expect(content == (change == .erase && found == ["none"] ? nil : Data("abc".utf8)), comment)
     #expect(!world.names.contains { $0.hasPrefix("tmp-") }, comment)
@@ -329,8 +329,8 @@ import Testing
     do {
       let device = try await world.open(through: faulty)
       try device.files().create("x", contents: Data("abc".utf8))
-      try await device.setPasscode(Passcode("old"))
-      try await device.changePasscode(from: Passcode("old"), to: Passcode("new"))
+      try await device.setPasscode(DevicePasscode("old"))
+      try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
     }
     #expect(try await world.opens("new"))
     #expect(!faulty.hits.isEmpty)

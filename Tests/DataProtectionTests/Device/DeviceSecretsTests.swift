@@ -112,8 +112,8 @@ extension DeviceEnvironment {
 private func useDevice(in folder: String) async throws {
   // Disguised, so that the test itself never holds what is looked for.
   let disguised = (0..<48).map { _ in UInt8.random(in: .min ... .max) }
-  func passcode() throws -> Passcode {
-    try unsafe Passcode(byteCount: disguised.count) { target in
+  func passcode() throws -> DevicePasscode {
+    try unsafe DevicePasscode(byteCount: disguised.count) { target in
       for index in disguised.indices { unsafe target[index] = disguised[index] ^ 0x5a }
     }
   }

@@ -13,7 +13,7 @@ import Testing
     var world = TestWorld()
     world.options.gracePeriod = .zero
     let device = try await world.open()
-    try await device.setPasscode(Passcode("1234"))
+    try await device.setPasscode(DevicePasscode("1234"))
     let files = try device.files()
     for protection in ProtectionClass.allCases {
       try files.create("\(protection)", contents: Self.content(0), protection: protection)
@@ -35,7 +35,7 @@ import Testing
         device.lock()
         #expect(device.lockState == .locked)
         if cycle % 20 == 19 { device.reboot() }
-        try await device.unlock(passcode: Passcode("1234"))
+        try await device.unlock(passcode: DevicePasscode("1234"))
         #expect(device.isProtectedDataAvailable)
         // Where the machine is busy the others hardly get a turn between two locks: now and then they are waited for.
         if cycle % 10 == 0 { for await _ in successes { break } }

@@ -90,7 +90,7 @@ final class HangingCustody: ClassKeyCustody {
   let hangs = Mutex<Call?>(nil)
   let (isHanging, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   private let daemon = DaemonCustody()
-  private let entries = Mutex<[ProtectionClass: CustodyEntry]>([:])
+  private let entries = Mutex<[ProtectionClass: ClassKeyCustodyEntry]>([:])
 
   var maskedByClass: [ProtectionClass: [UInt8]] { daemon.maskedByClass }
 
@@ -98,24 +98,24 @@ final class HangingCustody: ClassKeyCustody {
     daemon.put(masked, entries.withLock { $0[protection]! })
   }
 
-  func keep(_ key: Span<UInt8>, for entry: CustodyEntry) {
+  func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry) {
     entries.withLock { $0[entry.protection] = entry }
     daemon.keep(key, for: entry)
     hang(.keep, entry)
   }
 
-  func lend(_ entry: CustodyEntry, to body: (Span<UInt8>) -> Void) {
+  func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
     // After `complete` was lent, before the others are.
     if entry.protection != .complete { hang(.lend, entry) }
     daemon.lend(entry, to: body)
   }
 
-  func forget(_ entry: CustodyEntry) {
+  func forget(_ entry: ClassKeyCustodyEntry) {
     if entry.protection == .complete { hang(.forget, entry) }
     daemon.forget(entry)
   }
 
-  private func hang(_ call: Call, _ entry: CustodyEntry) {
+  private func hang(_ call: Call, _ entry: ClassKeyCustodyEntry) {
     let isDue = hangs.withLock { due in
       guard due == call, call != .keep || entry.protection == .complete else { return false }
       due = nil
@@ -183,9 +183,9 @@ struct MemoryTrial: Sendable {
       })
   }
 
-  func passcode(_ name: String = "passcode") throws -> Passcode {
+  func passcode(_ name: String = "passcode") throws -> DevicePasscode {
     let bytes = secrets[name]!
-    return try unsafe Passcode(byteCount: bytes.count) { target in
+    return try unsafe DevicePasscode(byteCount: bytes.count) { target in
       for index in bytes.indices { unsafe target[index] = bytes[index] ^ Self.mask }
     }
   }

@@ -16,7 +16,7 @@ import Testing
       for protection in ProtectionClass.allCases {
         try files.create("\(protection)", contents: Data("\(protection)".utf8), protection: protection)
       }
-      try await device.setPasscode(Passcode("first"))
+      try await device.setPasscode(DevicePasscode("first"))
       for protection in ProtectionClass.allCases {
         #expect(try files.read("\(protection)") == Data("\(protection)".utf8))
       }
@@ -26,14 +26,14 @@ import Testing
     }
     let device = try await ProtectedDevice.open(at: location, options: options)
     #expect(device.lockState == .locked)
-    #expect(await code { try await device.unlock(passcode: Passcode("wrong")) } == .wrongPasscode)
+    #expect(await code { try await device.unlock(passcode: DevicePasscode("wrong")) } == .wrongPasscode)
     // The cost must be there: a check that takes less than a tenth of a second is not scrypt with N = 2^17.
-    let time = try await ContinuousClock().measure { try await device.unlock(passcode: Passcode("first")) }
+    let time = try await ContinuousClock().measure { try await device.unlock(passcode: DevicePasscode("first")) }
     #expect(time > .milliseconds(100))
-    try await device.changePasscode(from: Passcode("first"), to: Passcode("second"))
+    try await device.changePasscode(from: DevicePasscode("first"), to: DevicePasscode("second"))
     device.reboot()
-    #expect(await code { try await device.unlock(passcode: Passcode("first")) } == .wrongPasscode)
-    try await device.unlock(passcode: Passcode("second"))
+    #expect(await code { try await device.unlock(passcode: DevicePasscode("first")) } == .wrongPasscode)
+    try await device.unlock(passcode: DevicePasscode("second"))
     #expect(try device.files(in: "notes").read("complete") == Data("complete".utf8))
     try await device.eraseAllContent()
     #expect(try device.files(in: "notes").list().isEmpty)

@@ -27,31 +27,31 @@ import Testing
     #expect(device.lockState == .unlocked)
     device.reboot()
     #expect(device.isProtectedDataAvailable)
-    try await device.unlock(passcode: Passcode("anything"))
+    try await device.unlock(passcode: DevicePasscode("anything"))
     #expect(log.all.isEmpty)
     observation.cancel()
   }
 
   @Test func `a passcode survives a new process, which starts locked`() async throws {
-    try await world.open().setPasscode(Passcode("1234"))
+    try await world.open().setPasscode(DevicePasscode("1234"))
     let device = try await world.open()
     #expect(device.hasPasscode)
     #expect(!device.isProtectedDataAvailable)
     #expect(device.lockState == .locked)
-    #expect(await code { try await device.unlock(passcode: Passcode("4321")) } == .wrongPasscode)
+    #expect(await code { try await device.unlock(passcode: DevicePasscode("4321")) } == .wrongPasscode)
     #expect(!device.isProtectedDataAvailable)
-    try await device.unlock(passcode: Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("1234"))
     #expect(device.isProtectedDataAvailable)
     #expect(device.lockState == .unlocked)
   }
 
   @Test func `after a change only the new passcode opens, and after removing it none is asked for`() async throws {
     let device = try await world.open()
-    try await device.setPasscode(Passcode("old"))
-    try await device.changePasscode(from: Passcode("old"), to: Passcode("new"))
+    try await device.setPasscode(DevicePasscode("old"))
+    try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
     #expect(try await !world.opens("old"))
     #expect(try await world.opens("new"))
-    try await device.removePasscode(Passcode("new"))
+    try await device.removePasscode(DevicePasscode("new"))
     #expect(!device.hasPasscode)
     #expect(try await world.open().isProtectedDataAvailable)
   }
@@ -59,20 +59,21 @@ import Testing
   @Test func `passcodes are set once and changed only where there is one`() async throws {
     let device = try await world.open()
     #expect(
-      await code { try await device.changePasscode(from: Passcode("a"), to: Passcode("b")) } == .passcodeNotSet)
-    #expect(await code { try await device.removePasscode(Passcode("a")) } == .passcodeNotSet)
-    try await device.setPasscode(Passcode("a"))
-    #expect(await code { try await device.setPasscode(Passcode("b")) } == .passcodeAlreadySet)
-    #expect(await code { _ = try Passcode("") } == .invalidArgument)
-    #expect(await code { _ = try Passcode(String(repeating: "x", count: 1025)) } == .invalidArgument)
+      await code { try await device.changePasscode(from: DevicePasscode("a"), to: DevicePasscode("b")) }
+        == .passcodeNotSet)
+    #expect(await code { try await device.removePasscode(DevicePasscode("a")) } == .passcodeNotSet)
+    try await device.setPasscode(DevicePasscode("a"))
+    #expect(await code { try await device.setPasscode(DevicePasscode("b")) } == .passcodeAlreadySet)
+    #expect(await code { _ = try DevicePasscode("") } == .invalidArgument)
+    #expect(await code { _ = try DevicePasscode(String(repeating: "x", count: 1025)) } == .invalidArgument)
   }
 
   @Test func `removing the passcode of a locked device unlocks it`() async throws {
-    try await world.open().setPasscode(Passcode("1234"))
+    try await world.open().setPasscode(DevicePasscode("1234"))
     let device = try await world.open()
     let log = Log<ProtectedDataNotification>()
     let observation = device.observeProtectedData { log.append($0) }
-    try await device.removePasscode(Passcode("1234"))
+    try await device.removePasscode(DevicePasscode("1234"))
     #expect(device.isProtectedDataAvailable)
     #expect(log.all == [.protectedDataDidBecomeAvailable])
     _ = observation
@@ -81,17 +82,17 @@ import Testing
   @Test func `another program that has the device open keeps the first passcode from being set`() async throws {
     let device = try await world.open()
     let other = try await world.open()
-    #expect(await code { try await device.setPasscode(Passcode("1234")) } == .busy)
+    #expect(await code { try await device.setPasscode(DevicePasscode("1234")) } == .busy)
     withExtendedLifetime(other) {}
   }
 
   @Test func `a passcode changed by another program counts at the next unlock`() async throws {
     let first = try await world.open()
-    try await first.setPasscode(Passcode("one"))
+    try await first.setPasscode(DevicePasscode("one"))
     let second = try await world.open()
-    try await first.changePasscode(from: Passcode("one"), to: Passcode("two"))
-    #expect(await code { try await second.unlock(passcode: Passcode("one")) } == .wrongPasscode)
-    try await second.unlock(passcode: Passcode("two"))
+    try await first.changePasscode(from: DevicePasscode("one"), to: DevicePasscode("two"))
+    #expect(await code { try await second.unlock(passcode: DevicePasscode("one")) } == .wrongPasscode)
+    try await second.unlock(passcode: DevicePasscode("two"))
     #expect(second.isProtectedDataAvailable)
   }
 

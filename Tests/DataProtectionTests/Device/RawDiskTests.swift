@@ -16,15 +16,15 @@ import Testing
   private func makeWorld() async throws -> TestWorld {
     let world = TestWorld()
     let device = try await world.open()
-    try await device.setPasscode(Passcode("old"))
+    try await device.setPasscode(DevicePasscode("old"))
     try device.files().create("x", contents: Data("abc".utf8), protection: .complete).close()
     return world
   }
 
   private func perform(_ change: Change, _ device: ProtectedDevice) async throws {
     switch change {
-    case .change: try await device.changePasscode(from: Passcode("old"), to: Passcode("new"))
-    case .remove: try await device.removePasscode(Passcode("old"))
+    case .change: try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
+    case .remove: try await device.removePasscode(DevicePasscode("old"))
     }
   }
 
@@ -139,7 +139,7 @@ private struct RawDisk {
       let stretched: StretchedPasscode
       if let profile = open.keybag.derivation {
         guard passcode != "none" else { return nil }
-        stretched = try StretchedPasscode(Passcode(passcode), salt: open.keybag.salt, profile: profile)
+        stretched = try StretchedPasscode(DevicePasscode(passcode), salt: open.keybag.salt, profile: profile)
       } else {
         guard passcode == "none" else { return nil }
         stretched = try StretchedPasscode(noneWithSalt: open.keybag.salt)

@@ -19,7 +19,7 @@ import Testing
     do {
       let device = try await open()
       deviceKey = [UInt8](try Data(contentsOf: URL(filePath: image.mountPoint + "/device/device.key")))
-      try await device.setPasscode(Passcode("old"))
+      try await device.setPasscode(DevicePasscode("old"))
     }
     #expect(try image.count(of: effaceable) == 1)
     #expect(try image.count(of: deviceKey) == 1)
@@ -33,13 +33,15 @@ import Testing
         let opened = faulty.callCount
         // From this call on the process is as good as dead.
         faulty.fail(from: opened + number, nil, .error(.inputOutput))
-        let outcome = await code { try await device.changePasscode(from: Passcode("old"), to: Passcode("old")) }
+        let outcome = await code {
+          try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("old"))
+        }
         if outcome == nil, faulty.hits.isEmpty { break }
       }
       largest = max(largest, try image.count(of: effaceable))
       let device = try await open()
       #expect(try image.count(of: effaceable) == 1, "call \(number)")
-      try await device.unlock(passcode: Passcode("old"))
+      try await device.unlock(passcode: DevicePasscode("old"))
     }
     #expect(number > 20)
     // The search is not blind: some of the changes had written their key.

@@ -76,7 +76,7 @@ import Testing
     var options = DeviceOptions()
     options.custody = custody
     let other = try await ProtectedDevice.open(at: .directory(desktop.state), options: options)
-    try await other.unlock(passcode: Passcode(SessionProgram.passcode))
+    try await other.unlock(passcode: DevicePasscode(SessionProgram.passcode))
     #expect(program.device.lockState == .locked)
     try await desktop.tell("Unlock")
     try await program.wait(for: .active)

@@ -27,7 +27,7 @@ import Testing
     deviceOptions.gracePeriod = grace
     deviceOptions.custody = custody
     device = try await ProtectedDevice.open(at: .directory(desktop.state), options: deviceOptions)
-    if !device.hasPasscode { try await device.setPasscode(Passcode(Self.passcode)) }
+    if !device.hasPasscode { try await device.setPasscode(DevicePasscode(Self.passcode)) }
     delegate = Delegate(draft, log)
     var configuration = RestorationConfiguration(application: "test", applicationVersion: "1")
     configuration.log = log
@@ -87,6 +87,6 @@ import Testing
       if case .success(.preserved(let receipt)) = result { log.add("preserved \(receipt.durability)") }
     }
     func protectedDataWillBecomeUnavailable() { log.add("keys go") }
-    func didReceive(_ notification: SystemNotification) { log.add("\(notification)") }
+    func didReceive(_ notification: LifecycleNotification) { log.add("\(notification)") }
   }
 }

@@ -14,7 +14,7 @@ struct LockedDevicesSnippets {
 
   // snippet: AwaitLate
   @MainActor func unlock(_ device: ProtectedDevice, _ application: RestorableApplication) async throws {
-    try await device.unlock(passcode: Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("1234"))
     if let report = await application.finishLateRestoration() { print(report) }
   }
   // snippet end

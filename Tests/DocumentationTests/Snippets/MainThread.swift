@@ -16,7 +16,7 @@ enum MainThreadSnippets {
 
 // snippet: PollingLoop
 @MainActor func edit(_ draft: StoredValue<String>) throws {
-  let turns = PollableMainLoop()
+  let turns = PollableRestorationMainLoop()
   let session = try RestorationSession.openNow(
     at: .applicationState("com.example.draft"), root: draft,
     configuration: RestorationConfiguration(mainLoop: turns.mainLoop))
@@ -38,7 +38,7 @@ enum MainThreadSnippets {
 // snippet end
 
 // snippet: FrameLoop
-@MainActor func play(_ turns: PollableMainLoop, drawFrame: () -> Bool) {
+@MainActor func play(_ turns: PollableRestorationMainLoop, drawFrame: () -> Bool) {
   while drawFrame() { turns.runDueBlocks() }
 }
 // snippet end
@@ -51,7 +51,7 @@ protocol Toolkit: Sendable {
 
 // snippet: OwnLoop
 @MainActor func configuration(of toolkit: some Toolkit) -> RestorationConfiguration {
-  RestorationConfiguration(mainLoop: MainLoop { block in toolkit.post(block) })
+  RestorationConfiguration(mainLoop: RestorationMainLoop { block in toolkit.post(block) })
 }
 // snippet end
 
@@ -70,7 +70,7 @@ protocol Terminal: Sendable {
 @MainActor func openPages(_ toolkit: some Toolkit) throws -> RestoredWindows<StoredValue<String>> {
   let windows = try RestorationSession.openNow(
     at: .applicationState("com.example.pages"), windows: { _ in StoredValue("text", "") },
-    configuration: RestorationConfiguration(mainLoop: MainLoop { block in toolkit.post(block) }))
+    configuration: RestorationConfiguration(mainLoop: RestorationMainLoop { block in toolkit.post(block) }))
   if windows.roots.isEmpty { try windows.openNewNow() }
   return windows
 }
@@ -78,7 +78,7 @@ protocol Terminal: Sendable {
 
 // snippet: RunWithLoop
 @MainActor func begin(_ draft: StoredValue<String>, _ application: some Toolkit) async throws {
-  let configuration = RestorationConfiguration(mainLoop: MainLoop { block in application.post(block) })
+  let configuration = RestorationConfiguration(mainLoop: RestorationMainLoop { block in application.post(block) })
   try await RestorationSession.run(
     at: .applicationState("com.example.draft"), root: draft, configuration: configuration
   ) { _ in

@@ -147,7 +147,8 @@ private struct Sample {
     self.keys = keys
     stretched =
       hasPasscode
-      ? try StretchedPasscode(Passcode("1234"), salt: salt, profile: .test) : try StretchedPasscode(noneWithSalt: salt)
+      ? try StretchedPasscode(DevicePasscode("1234"), salt: salt, profile: .test)
+      : try StretchedPasscode(noneWithSalt: salt)
     binding = try KeybagBinding(deviceKey, keybagKey)
     passcodeKey = try binding.passcodeKey(stretched)
     keybag = try keys.seal(

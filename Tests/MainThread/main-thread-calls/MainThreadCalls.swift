@@ -178,7 +178,7 @@ final class Program: RestorationSessionDelegate {
       window.type("pictured no more")
       try await session.preserve()
       say("save that drops the snapshot")
-      try await session.device.setPasscode(Passcode("1234"))
+      try await session.device.setPasscode(DevicePasscode("1234"))
       say("passcode")
       window.type("last")
     }
@@ -196,10 +196,10 @@ final class Program: RestorationSessionDelegate {
       window.type("while locked")
       _ = try await session.preserve()
       say("save while locked")
-      try await session.device.unlock(passcode: Passcode("1234"))
+      try await session.device.unlock(passcode: DevicePasscode("1234"))
       _ = await session.application?.finishLateRestoration()
       say("unlock of an edited hierarchy")
-      try await session.device.removePasscode(Passcode("1234"))
+      try await session.device.removePasscode(DevicePasscode("1234"))
       say("passcode removed")
       _ = await session.coordinator.forget(["window", "none"])
       _ = try await session.coordinator.setAsideStates()
@@ -272,7 +272,7 @@ final class Program: RestorationSessionDelegate {
       try await windows.preserve()
       say("values of the program")
       if !isFirst {
-        try await windows.device.setPasscode(Passcode("1234"))
+        try await windows.device.setPasscode(DevicePasscode("1234"))
         say("passcode")
       }
     }

@@ -15,7 +15,7 @@ import StateRestoration
   public init() {}
 
   /// Opens the session at once, and says what came back.
-  public func openNow(_ mainLoop: MainLoop? = nil) {
+  public func openNow(_ mainLoop: RestorationMainLoop? = nil) {
     do {
       session = try RestorationSession.openNow(
         at: Self.location, root: draft, configuration: RestorationConfiguration(mainLoop: mainLoop))
@@ -60,7 +60,7 @@ import StateRestoration
   ///
   /// With the length of a frame, in milliseconds, it draws frames, as a game does, and looks for blocks once in each.
   public func pollLines(
-    _ turns: PollableMainLoop?, frame: Int32? = nil, answering answer: ((String) -> Bool)? = nil
+    _ turns: PollableRestorationMainLoop?, frame: Int32? = nil, answering answer: ((String) -> Bool)? = nil
   ) {
     let answer = answer ?? self.answer
     var buffer: [UInt8] = []

@@ -24,7 +24,7 @@ public final class Draft: ContainerController {
   public init() {}
 
   /// Brings the windows back at once, and says which.
-  public func openNow(_ mainLoop: MainLoop) {
+  public func openNow(_ mainLoop: RestorationMainLoop) {
     do {
       windows = try RestorationSession.openNow(
         at: StartUpProgram.location, windows: { Draft($0.id) },

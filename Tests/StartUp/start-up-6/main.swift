@@ -1,7 +1,7 @@
 import StartUpProgram
 import StateRestoration
 
-let turns = PollableMainLoop()
+let turns = PollableRestorationMainLoop()
 let program = StartUpProgram()
 program.openNow(turns.mainLoop)
 program.pollLines(turns)

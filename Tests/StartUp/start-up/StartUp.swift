@@ -8,11 +8,11 @@ import StateRestoration
     let program = StartUpProgram()
     switch CommandLine.arguments.last {
     case "poll":
-      let turns = PollableMainLoop()
+      let turns = PollableRestorationMainLoop()
       program.openNow(turns.mainLoop)
       program.pollLines(turns)
     case "frames":
-      let turns = PollableMainLoop()
+      let turns = PollableRestorationMainLoop()
       program.openNow(turns.mainLoop)
       program.pollLines(turns, frame: 16)
     case "run-loop":
@@ -30,11 +30,11 @@ import StateRestoration
       program.openNow()
       program.pollLines(nil)
     case "loop-forgotten":
-      let turns = PollableMainLoop()
+      let turns = PollableRestorationMainLoop()
       program.openNow(turns.mainLoop)
       program.pollLines(nil)
     case "windows", "windows-forgotten":
-      let turns = PollableMainLoop()
+      let turns = PollableRestorationMainLoop()
       let windows = StartUpWindows()
       windows.openNow(turns.mainLoop)
       program.pollLines(CommandLine.arguments.last == "windows" ? turns : nil, answering: windows.answer)

@@ -29,7 +29,7 @@ import Testing
   @Test func `the handle itself is closed and opened again around inactivity, a lock and a deletion`() async throws {
     let simulated = try await SimulatedDevice()
     let device = try await simulated.startProcess().device
-    try await device.setPasscode(Passcode("1234"))
+    try await device.setPasscode(DevicePasscode("1234"))
     let program = Program()
     let coordinator = try RestorationCoordinator(device: device, delegate: program)
     let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: program)
@@ -48,7 +48,7 @@ import Testing
 
     device.lock(gracePeriod: .zero)
     #expect(code { _ = try diary.read(0..<4) } == .locked)
-    try await device.unlock(passcode: Passcode("1234"))
+    try await device.unlock(passcode: DevicePasscode("1234"))
     for _ in 0..<100_000 where code({ _ = try diary.read(0..<4) }) != nil { await Task.yield() }
     try diary.append(Data(", hello".utf8))
     #expect(try files.read("today") == Data("Dear diary, hello".utf8))

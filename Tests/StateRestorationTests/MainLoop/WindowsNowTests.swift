@@ -11,7 +11,8 @@ import Testing
   typealias Windows = RestoredWindows<StoredValue<String>>
 
   private func open(
-    _ device: SimulatedDevice, _ loop: PollableMainLoop? = nil, instances: RestorationSession.Instances = .one
+    _ device: SimulatedDevice, _ loop: PollableRestorationMainLoop? = nil,
+    instances: RestorationSession.Instances = .one
   ) async throws -> Windows {
     let process = try await device.startProcess()
     return try RestorationSession.openNow(
@@ -41,7 +42,7 @@ import Testing
   }
 
   @Test func `changes are saved in turns of the loop alone`() async throws {
-    let (device, loop) = (try await deviceWithTwoWindows(), PollableMainLoop())
+    let (device, loop) = (try await deviceWithTwoWindows(), PollableRestorationMainLoop())
     let windows = try await open(device, loop)
     for (id, text) in [("first", "1"), ("second", "2")] as [(SceneSession.ID, String)] {
       windows[id]?.value = text
@@ -186,7 +187,7 @@ import Testing
 
   @Test func `an unlock at once brings the windows back before it returns`() async throws {
     let device = try await deviceWithTwoWindows(passcode: "1234")
-    let windows = try await open(device, PollableMainLoop())
+    let windows = try await open(device, PollableRestorationMainLoop())
     #expect(windows.roots.isEmpty)
     try windows.openNow("third").value = "locked"
     #expect(throws: ProtectionError.self) { try windows.unlockNow(passcode: "99") }
@@ -196,7 +197,7 @@ import Testing
   }
 
   @Test func `an unlock by somebody else brings the windows back in a turn of the loop`() async throws {
-    let (device, loop) = (try await deviceWithTwoWindows(passcode: "1234"), PollableMainLoop())
+    let (device, loop) = (try await deviceWithTwoWindows(passcode: "1234"), PollableRestorationMainLoop())
     let windows = try await open(device, loop)
     try windows.openNow("first").value = "edited"
     let unlock = Task.detached { [device = windows.device] in try await device.unlock(passcode: "1234") }

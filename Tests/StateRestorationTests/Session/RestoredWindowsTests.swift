@@ -146,7 +146,7 @@ import Glibc
     try await application.launch()
     #expect(windows.roots.isEmpty)
     if unlock == .suspended { try await application.lifecycle.enterBackground() }
-    try await process.device.unlock(passcode: Passcode("1234"))
+    try await process.device.unlock(passcode: DevicePasscode("1234"))
     func turn() async throws {
       for _ in 0..<10_000 where windows.reports.values.count(where: { $0.outcome == .restored }) < 2 {
         await Task.yield()
@@ -241,7 +241,7 @@ import Glibc
   @Test func `an unlock by the device brings the windows too`() async throws {
     let device = try await deviceWithTwoWindows(passcode: "1234")
     try await run(device) { windows in
-      try await windows.device.unlock(passcode: Passcode("1234"))
+      try await windows.device.unlock(passcode: DevicePasscode("1234"))
       for _ in 0..<10_000 where windows.reports.values.count(where: { $0.outcome == .restored }) < 2 {
         await Task.yield()
         try await Task.sleep(for: .microseconds(100))

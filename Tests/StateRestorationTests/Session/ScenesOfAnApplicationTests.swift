@@ -242,7 +242,7 @@ import Testing
   private func texts(on device: SimulatedDevice, passcode: String? = nil) async throws -> [SceneSession.ID: String] {
     device.reboot()
     let process = try await device.startProcess()
-    if let passcode { try await process.device.unlock(passcode: Passcode(passcode)) }
+    if let passcode { try await process.device.unlock(passcode: DevicePasscode(passcode)) }
     let program = try Program(process.device)
     try await program.application.launch()
     return program.maker.windows.keys.reduce(into: [:]) { texts, id in
@@ -277,7 +277,7 @@ import Testing
     let program = try Program(process.device)
     try await program.application.launch()
     await #expect(throws: RestorationError.self) { try await program.application.forceQuit() }
-    try await process.device.unlock(passcode: Passcode("1234"))
+    try await process.device.unlock(passcode: DevicePasscode("1234"))
     for session in try await program.scenes.load() { try await program.scenes.discard(session.id) }
     #expect(try await texts(on: device, passcode: "1234") == [:])
   }
@@ -388,11 +388,11 @@ import Testing
     device.reboot()
 
     let process = try await device.startProcess()
-    if !isLocked { try await process.device.unlock(passcode: Passcode("1234")) }
+    if !isLocked { try await process.device.unlock(passcode: DevicePasscode("1234")) }
     let second = try Program(process.device)
     try await second.application.launch(LaunchOptions(extent: .launch))
     if isLocked {
-      try await process.device.unlock(passcode: Passcode("1234"))
+      try await process.device.unlock(passcode: DevicePasscode("1234"))
       try await second.scenes.load()
       try await second.scenes.restoreOpenScenes { second.maker.makeRoot(for: $0) }
     }

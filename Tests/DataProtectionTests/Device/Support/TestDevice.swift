@@ -92,7 +92,7 @@ struct TestWorld {
     let device = try await open()
     bootClock.advance(by: .seconds(7200))
     do {
-      try await device.unlock(passcode: Passcode(passcode))
+      try await device.unlock(passcode: DevicePasscode(passcode))
       return true
     } catch  where error.code == .wrongPasscode {
       return false

@@ -703,7 +703,9 @@ final class PlayerDelegate: RestorationCoordinatorDelegate {
   }
 
   /// The same state once more, without what was being restored: what an older generation holds the oracle does not know.
-  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision {
+  func coordinator(
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
+  ) -> RestorationCrashDecision {
     .tryAgain
   }
 

@@ -16,8 +16,8 @@ final class YesDelegate: RestorationCoordinatorDelegate {
   var restoredAppValue: String?
   var make: (RestorationPath, RestorationDecoder) -> (any RestorableController)? = { _, _ in nil }
   var askedContext: RestorationContext?
-  var crashDecision = CrashDecision.olderGeneration
-  var histories: [CrashHistory] = []
+  var crashDecision = RestorationCrashDecision.olderGeneration
+  var histories: [RestorationCrashHistory] = []
   var retries: Set<RestorationPath> = []
   var late = LateRestoration.restoreUntouched
   var lateReports: [RestorationReport] = []
@@ -56,7 +56,9 @@ final class YesDelegate: RestorationCoordinatorDelegate {
     make(path, coder)
   }
 
-  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision {
+  func coordinator(
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
+  ) -> RestorationCrashDecision {
     histories.append(history)
     return crashDecision
   }

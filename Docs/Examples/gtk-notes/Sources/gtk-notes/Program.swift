@@ -130,13 +130,13 @@ final class Program {
     do {
       if device.hasPasscode {
         let wasRestored = application.report.map { $0.outcome != .locked } ?? false
-        try await device.unlock(passcode: Passcode(passcode))
+        try await device.unlock(passcode: DevicePasscode(passcode))
         try? await application.lifecycle.enterForeground()
         try? await application.lifecycle.becomeActive()
         // Objects that were locked at the launch are restored late, and shown then.
         if wasRestored { show() }
       } else {
-        try await device.setPasscode(Passcode(passcode))
+        try await device.setPasscode(DevicePasscode(passcode))
         show()
       }
     } catch {
@@ -164,7 +164,9 @@ extension Program: RestorationCoordinatorDelegate {
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
   /// Somebody who kills the program wants the state back all the same.
-  func coordinator(_ coordinator: RestorationCoordinator, decideAfter history: CrashHistory) -> CrashDecision {
+  func coordinator(
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
+  ) -> RestorationCrashDecision {
     .tryAgain
   }
 

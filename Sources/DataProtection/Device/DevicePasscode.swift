@@ -4,7 +4,7 @@ import Sealing
 ///
 /// It can't be copied: each use consumes it. Its bytes are compared as they are, so that a program which lets people
 /// type composed characters should settle on one Unicode normal form.
-public struct Passcode: ~Copyable, Sendable {
+public struct DevicePasscode: ~Copyable, Sendable {
   let secret: SecretBox<SecretBytes>
 
   /// The lengths in bytes.

@@ -1,5 +1,5 @@
 /// Something that happened in the system and that a program may want to know.
-public struct SystemNotification: Sendable, Hashable, CustomStringConvertible {
+public struct LifecycleNotification: Sendable, Hashable, CustomStringConvertible {
   /// What a notification is about; a driver can have kinds of its own.
   public struct Kind: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The kind's name.
@@ -46,8 +46,8 @@ public struct SystemNotification: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Protected files become readable or unreadable.
-  package static func protectedData(isAvailable: Bool) -> SystemNotification {
-    SystemNotification(
+  package static func protectedData(isAvailable: Bool) -> LifecycleNotification {
+    LifecycleNotification(
       .protectedData,
       isAvailable
         ? .change(from: "unavailable", to: "available") : .change(from: "available", to: "unavailable"))

@@ -11,7 +11,7 @@ internal import Synchronization
 ///   turns.runDueBlocks()
 /// }
 /// ```
-public final class PollableMainLoop: Sendable {
+public final class PollableRestorationMainLoop: Sendable {
   /// Can be read from while a block is due; for `poll`, `select` and the like, not to be read or closed by the program.
   ///
   /// It is -1, which `poll` leaves out, if the process had no descriptor left. Then call ``runDueBlocks()`` every now and then.
@@ -28,7 +28,7 @@ public final class PollableMainLoop: Sendable {
   }
 
   /// What the program gives its ``RestorationConfiguration``.
-  public var mainLoop: MainLoop { MainLoop { [self] in add($0) } }
+  public var mainLoop: RestorationMainLoop { RestorationMainLoop { [self] in add($0) } }
 
   /// Runs the blocks that are due; call it on the main thread, when the descriptor can be read from, or once a frame.
   public func runDueBlocks() {

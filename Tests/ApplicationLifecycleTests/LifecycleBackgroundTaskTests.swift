@@ -170,5 +170,5 @@ import Testing
 }
 
 @MainActor final class TaskBox {
-  var task: BackgroundTask?
+  var task: LifecycleBackgroundTask?
 }

@@ -9,7 +9,7 @@ internal import Dispatch
 /// let session = try RestorationSession.openNow(
 ///   at: .applicationState("com.example.notes"), root: draft, configuration: .init(mainLoop: .gLib))
 /// ```
-public struct MainLoop: Sendable {
+public struct RestorationMainLoop: Sendable {
   private let schedule: @Sendable (_ block: @escaping @Sendable () -> Void) -> Void
 
   /// Describes a main loop by the call that gives it a block.
@@ -21,21 +21,21 @@ public struct MainLoop: Sendable {
   }
 
   /// The main queue, which `RunLoop.main` and `dispatchMain()` run; Swift's main actor has its turns there as well.
-  public static let mainQueue = MainLoop { block in DispatchQueue.main.async(execute: block) }
+  public static let mainQueue = RestorationMainLoop { block in DispatchQueue.main.async(execute: block) }
 
   /// The default context of GLib, which GTK runs: blocks are added with `g_idle_add_full`, in the default priority.
   ///
   /// Nothing is linked for it: the function is looked up in the program.
   ///
   /// - Precondition: The program has GLib loaded.
-  public static var gLib: MainLoop {
+  public static var gLib: RestorationMainLoop {
     guard let symbol = unsafe HostProcess.symbol("g_idle_add_full") else {
       preconditionFailure("This program has not loaded GLib; give the session a MainLoop that calls your main loop.")
     }
     typealias Source = @convention(c) (UnsafeMutableRawPointer?) -> Int32
     typealias AddIdle = @convention(c) (Int32, Source, UnsafeMutableRawPointer?, UnsafeRawPointer?) -> UInt32
     let add = unsafe unsafeBitCast(symbol, to: AddIdle.self)
-    return MainLoop { block in
+    return RestorationMainLoop { block in
       let box = unsafe Unmanaged.passRetained(Block(run: block)).toOpaque()
       _ = unsafe add(
         0,

@@ -10,7 +10,7 @@ import Testing
 /// A program whose main thread belongs to a loop of its own: the main actor has no turns but those of the loop.
 @MainActor @Suite(.tags(.threads)) struct MainLoopTests {
   private func open(
-    _ root: any RestorableController, on device: SimulatedDevice, _ loop: PollableMainLoop? = nil
+    _ root: any RestorableController, on device: SimulatedDevice, _ loop: PollableRestorationMainLoop? = nil
   ) async throws -> RestorationSession {
     let process = try await device.startProcess()
     return try RestorationSession.openNow(
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func `changes are saved in turns of the loop alone, one interval after the other`() async throws {
-    let (device, loop, draft) = (try await SimulatedDevice(), PollableMainLoop(), StoredValue("draft", ""))
+    let (device, loop, draft) = (try await SimulatedDevice(), PollableRestorationMainLoop(), StoredValue("draft", ""))
     let session = try await open(draft, on: device, loop)
     for number in 1...4 {
       draft.value = "change \(number)"
@@ -99,14 +99,14 @@ import Testing
 
   @Test func `an unlock at once gives the state back before it returns`() async throws {
     let (device, draft) = (try await lockedDevice(), StoredValue("draft", ""))
-    let session = try await open(draft, on: device, PollableMainLoop())
+    let session = try await open(draft, on: device, PollableRestorationMainLoop())
     #expect(session.report.outcome == .locked)
     #expect(throws: ProtectionError.self) { try session.unlockNow(passcode: "99") }
     #expect(try session.unlockNow(passcode: "1234").outcome == .restored && draft.value == "kept")
   }
 
   @Test func `an unlock by somebody else gives the state back in a turn of the loop`() async throws {
-    let (device, draft, loop) = (try await lockedDevice(), StoredValue("draft", ""), PollableMainLoop())
+    let (device, draft, loop) = (try await lockedDevice(), StoredValue("draft", ""), PollableRestorationMainLoop())
     let session = try await open(draft, on: device, loop)
     let unlock = Task.detached { [device = session.device] in try await device.unlock(passcode: "1234") }
     loop.turn { session.report.outcome == .restored }
@@ -130,7 +130,7 @@ import Testing
   @Test func `a loop that turns inside a hook waits with its save, and a synchronous call there is refused`()
     async throws
   {
-    let (device, page, loop) = (try await SimulatedDevice(), Page(), PollableMainLoop())
+    let (device, page, loop) = (try await SimulatedDevice(), Page(), PollableRestorationMainLoop())
     let session = try await open(page, on: device, loop)
     var refusals: [RestorationError.Code] = []
     page.onEncode = {
@@ -178,7 +178,7 @@ import Testing
   @Test func `a process without the standard descriptors gets none of them for its turns`() async {
     await #expect(processExitsWith: .exitCode(3)) {
       for descriptor in 0...2 as ClosedRange<Int32> { close(descriptor) }
-      let loop = PollableMainLoop()
+      let loop = PollableRestorationMainLoop()
       guard loop.descriptor > 2 else { exit(4) }
       for descriptor in 0...2 as ClosedRange<Int32> {
         var status = stat()
