@@ -98,7 +98,7 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   ) async -> [String] {
     do {
       let harness = try await launch(subject)
-      let found = unread(harness.report, subject)
+      let found = unread(harness.report, subject) + unknown(harness.report)
       for text in found { TestIssues.record(text, at: sourceLocation) }
       if let application = harness.application { try await check(application.root) }
       return found
@@ -120,6 +120,15 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
           "\(node.path): nobody reads “\(key)” any more: migrate it, or ignore \(key)"
         }
       }
+    }
+  }
+
+  /// The classes that the program does not know any more, whose state would be kept for ever.
+  @MainActor private func unknown(_ report: RestorationReport?) -> [String] {
+    (report?.nodes ?? []).compactMap { node in
+      guard case .unknownClass(let tag)? = node.notRestoredReason else { return nil }
+      return "\(node.path): the class “\(tag)” is not registered any more: register its new tag with formerly:, or "
+        + "retire it"
     }
   }
 

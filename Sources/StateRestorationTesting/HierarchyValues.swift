@@ -50,9 +50,10 @@ package struct HierarchyValues: Sendable, Hashable {
     return found
   }
 
-  /// Whether a property is no state but what a list remembers until its data is there.
+  /// Whether a property is no state but what a list remembers until its data is there, or in what order a scope has met its keys.
   private static func isBookkeeping(_ name: String, of level: Mirror) -> Bool {
-    level.subjectType == ListController.self && ["awaited", "isLoaded"].contains(name)
+    level.subjectType == RestorationScope.self
+      || level.subjectType == ListController.self && ["awaited", "isLoaded"].contains(name)
   }
 
   /// Adds a value under a name; the fields of a struct one by one, so that a difference names the field.

@@ -73,6 +73,24 @@ import Testing
     #expect(await assertGoldenArchive(at: url, of: ignored, expecting: { _ in }).isEmpty)
   }
 
+  @Test func `a class that was given up and not retired fails, whatever the test expects`() async throws {
+    func subject(
+      _ prepare: @escaping @MainActor @Sendable (RestorationRegistry) -> Void
+    ) -> RestorationSubject<NavigationController> {
+      RestorationSubject({ NavigationController("stack") }, registering: { prepare($0.registry) })
+    }
+    let golden = try await GoldenArchive.record(
+      subject { $0.register(FirstSearch.self, as: "search") { _, _ in FirstSearch() } }
+    ) { $0.push(FirstSearch()) }
+    var found: [[String]] = []
+    let issues = await TestIssues.collect {
+      found.append(await golden.assertStillRestores(in: subject { _ in }, expecting: { _ in }))
+      found.append(await golden.assertStillRestores(in: subject { $0.retire("search") }, expecting: { _ in }))
+    }
+    #expect(found[0].count == 1 && found[0][0].contains("“search” is not registered any more"), "\(found)")
+    #expect(found[1].isEmpty && issues.count == 1)
+  }
+
   @Test func `recording is repeatable: same state, same values`() async throws {
     let subject = RestorationSubject { NotesWindow() }
     let first = try await GoldenArchive.record(subject, after: Self.use)

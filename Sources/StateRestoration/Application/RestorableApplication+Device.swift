@@ -6,10 +6,11 @@ extension RestorableApplication {
   public convenience init(
     device: ProtectedDevice, coordinator: RestorationCoordinator, lifecycle: Lifecycle = Lifecycle(),
     delegate: any RestorableApplicationDelegate
-  ) throws(ProtectionError) {
-    let snapshots = try device.snapshotStore(of: coordinator.configuration, scene: coordinator.session)
+  ) throws(RestorationError) {
     self.init(
-      engine: coordinator, device: device, snapshots: snapshots, lifecycle: lifecycle, delegate: delegate)
+      engine: coordinator, device: device,
+      snapshots: try device.snapshots(of: coordinator.configuration, scene: coordinator.session), lifecycle: lifecycle,
+      delegate: delegate)
   }
 
   /// Joins a coordinator, its device and a life cycle, without waiting for the disk on the main actor.
@@ -34,7 +35,7 @@ extension RestorableApplication {
   public convenience init<Root: RestorableController>(
     device: ProtectedDevice, windows: RestoredWindows<Root>, lifecycle: Lifecycle = Lifecycle(),
     delegate: any RestorableApplicationDelegate
-  ) throws(ProtectionError) {
+  ) throws(RestorationError) {
     try self.init(device: device, scenes: windows.makeEngine(), lifecycle: lifecycle, delegate: delegate)
   }
 
@@ -42,9 +43,10 @@ extension RestorableApplication {
   convenience init(
     device: ProtectedDevice, scenes engine: SceneEngine, lifecycle: Lifecycle = Lifecycle(),
     delegate: any RestorableApplicationDelegate
-  ) throws(ProtectionError) {
-    let snapshots = try device.snapshotStore(of: engine.configuration, scene: nil)
-    self.init(engine: engine, device: device, snapshots: snapshots, lifecycle: lifecycle, delegate: delegate)
+  ) throws(RestorationError) {
+    self.init(
+      engine: engine, device: device, snapshots: try device.snapshots(of: engine.configuration, scene: nil),
+      lifecycle: lifecycle, delegate: delegate)
   }
 
   /// Joins windows, their device and a life cycle, without waiting for the disk on the main actor.
@@ -58,6 +60,19 @@ extension RestorableApplication {
     }
     return RestorableApplication(
       engine: engine, device: device, snapshots: snapshots, lifecycle: Lifecycle(), delegate: delegate)
+  }
+}
+
+extension ProtectedDevice {
+  /// The slot of a snapshot, for a program that makes the parts itself.
+  fileprivate func snapshots(
+    of configuration: RestorationConfiguration, scene: SceneSession.ID?
+  ) throws(RestorationError) -> DeviceSnapshotStore {
+    do throws(ProtectionError) {
+      return try snapshotStore(of: configuration, scene: scene)
+    } catch {
+      throw RestorationError(error)
+    }
   }
 }
 

@@ -14,16 +14,21 @@ extension RestorationCoordinator {
   ///   - configuration: What the coordinator has to know about the program.
   ///   - session: The scene, for a program with several windows.
   ///   - registry: The restoration classes, blueprints and shared objects; scenes may share one.
-  /// - Throws: `inUse` when another process, or another coordinator of this one, has the scene; `unsafeLocation` when the
-  ///   directory of the archives isn't the user's alone, is a link, or is on a network volume.
+  /// - Throws: ``RestorationError/Code/inUse`` when another process, or another coordinator of this one, has the scene;
+  ///   ``RestorationError/Code/deviceNotOpened``, with `unsafeLocation` as its cause, when the directory of the archives isn't the
+  ///   user's alone, is a link, or is on a network volume.
   public convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), session: SceneSession.ID = .main,
     registry: RestorationRegistry = RestorationRegistry()
-  ) throws(ProtectionError) {
-    try self.init(
-      taken: try device.take(session, of: configuration), of: device, delegate: delegate, configuration: configuration,
-      session: session, registry: registry)
+  ) throws(RestorationError) {
+    do throws(ProtectionError) {
+      try self.init(
+        taken: try device.take(session, of: configuration), of: device, delegate: delegate,
+        configuration: configuration, session: session, registry: registry)
+    } catch {
+      throw RestorationError(error)
+    }
   }
 
   /// Creates the coordinator of a scene whose archive was taken, if it could be.

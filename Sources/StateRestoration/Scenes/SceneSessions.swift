@@ -209,7 +209,7 @@ internal import Observation
             configuration.log.log(.warning, "the list of instances could not be saved: \(error)")
           }
           return (id, coordinator)
-        } catch  where error.isInUse {
+        } catch  where error.code == .inUse {
           number += 1
         }
       }
@@ -243,7 +243,7 @@ internal import Observation
         error.code == .inUse
         ? "The scene “\(id)” is in use by \(owner): have that one show it, or open another scene."
         : "The scene “\(id)” has no place on the device."
-      throw RestorationError(.preservationFailed, message, cause: error)
+      throw RestorationError(error.code == .inUse ? .inUse : .preservationFailed, message, cause: error)
     }
   }
 
@@ -599,11 +599,6 @@ internal import Observation
 
   /// Lets go what nobody has asked for.
   func forget(_ id: SceneSession.ID) { taken[id] = nil }
-}
-
-extension RestorationError {
-  /// Whether another process, or another owner in this one, has what was asked for.
-  var isInUse: Bool { (cause as? ProtectionError)?.code == .inUse }
 }
 
 extension ProtectionError {

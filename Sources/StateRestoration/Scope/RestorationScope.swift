@@ -126,6 +126,13 @@ public import Observation
     storage.tellListeners(ofKey: key)
   }
 
+  /// Forgets the values of all keys that begin with a text: those of an element that the program has deleted, say.
+  ///
+  /// Also those that nobody has used in this run. While the device is locked only values of this run can be forgotten.
+  nonisolated public func removeValues(forKeysWithPrefix prefix: String) {
+    for key in storage.keys(withPrefix: prefix) { removeValue(forKey: key) }
+  }
+
   /// Calls a function whenever the value of a key has changed: it was set, removed, or restored.
   ///
   /// It is called on the thread that has made the change, after it, and may read and set values.

@@ -32,6 +32,11 @@ final class ScopeStorage: Observable, Sendable {
   /// The slot of a key; nil if nobody has used the key.
   func slot(_ key: String) -> ScopeSlot? { state.withLock { $0.slots[key] } }
 
+  /// The keys in use that begin with a text, those that only the stored state has included, in order.
+  func keys(withPrefix prefix: String) -> [String] {
+    state.withLock { $0.slots.keys.filter { $0.hasPrefix(prefix) } }.sorted()
+  }
+
   /// The slot of a key, made at first use.
   func requireSlot(_ key: String) -> ScopeSlot {
     state.withLock { state in

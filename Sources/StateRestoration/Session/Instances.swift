@@ -3,7 +3,7 @@ internal import DataProtection
 extension RestorationSession {
   /// How many processes of a program may run at a time.
   public enum Instances: Sendable, Hashable {
-    /// One: while it runs, another one gets the error `inUse` with the number of the first process.
+    /// One: while it runs, another one gets the error ``RestorationError/Code/inUse`` with the number of the first process.
     case one
     /// As many as the user starts, each with a state of its own.
     ///
@@ -18,6 +18,23 @@ extension RestorationSession {
   /// What the list of windows calls the states of a program with one root that runs several times.
   private static let role = "instance"
 
+  /// Takes the first state that no other process has.
+  static func takeInstance(
+    on device: ProtectedDevice, asking delegate: any RestorationCoordinatorDelegate, registry: RestorationRegistry,
+    configuration: RestorationConfiguration
+  ) async throws(RestorationError) -> (SceneSessions, SceneSession.ID, RestorationCoordinator) {
+    let list: ArchiveStore
+    do throws(ProtectionError) {
+      list = try await device.away { (device) throws(ProtectionError) in try device.listOfScenes(of: configuration) }
+    } catch {
+      throw RestorationError(opening: error)
+    }
+    let scenes = SceneSessions(
+      list: list, on: device, delegate: delegate, configuration: configuration, registry: registry)
+    let (id, coordinator) = try await scenes.openFirstFree(role: role)
+    return (scenes, id, coordinator)
+  }
+
   /// Runs one of several processes of a program with one root: with the first state that nobody has.
   package static func runInstance<Result>(
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
@@ -26,13 +43,16 @@ extension RestorationSession {
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let delegate = SessionDelegate(program)
-    let list = try await device.away { (device) throws(ProtectionError) in try device.listOfScenes(of: configuration) }
-    let scenes = SceneSessions(
-      list: list, on: device, delegate: program ?? delegate, configuration: configuration, registry: registry)
-    let (id, coordinator) = try await scenes.openFirstFree(role: role)
+    let (scenes, id, coordinator) = try await takeInstance(
+      on: device, asking: program ?? delegate, registry: registry, configuration: configuration)
     let session = RestorationSession(device, root: root, delegate: delegate, coordinator: coordinator)
-    let application = try await RestorableApplication.make(
-      device: device, coordinator: coordinator, delegate: delegate)
+    let application: RestorableApplication
+    do throws(ProtectionError) {
+      application = try await RestorableApplication.make(
+        device: device, coordinator: coordinator, delegate: delegate)
+    } catch {
+      throw RestorationError(opening: error)
+    }
     session.application = application
     return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
       try await body(session)

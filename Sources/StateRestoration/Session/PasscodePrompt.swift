@@ -62,6 +62,24 @@ extension RestoredWindows {
 }
 
 extension ProtectedDevice {
+  /// Unlocks the device, with errors as those have them who want the state on it.
+  func unlockForState(passcode text: String) async throws(RestorationError) {
+    do throws(ProtectionError) {
+      try await unlock(passcode: text)
+    } catch {
+      throw RestorationError(error, "The device can't be unlocked.")
+    }
+  }
+
+  /// How long until a passcode is checked.
+  private func delayForState() async throws(RestorationError) -> Duration {
+    do throws(ProtectionError) {
+      return try await remainingPasscodeDelay()
+    } catch {
+      throw RestorationError(error, "The device can't be unlocked.")
+    }
+  }
+
   /// Whether somebody has to say the passcode before the user sees anything.
   private var needsPasscode: Bool { hasPasscode && lockState != .unlocked }
 
@@ -70,14 +88,14 @@ extension ProtectedDevice {
     asking ask: @MainActor (RestorationSession.PasscodePrompt) async throws -> String?
   ) async throws -> Bool {
     var prompt = RestorationSession.PasscodePrompt(
-      isAfterWrongPasscode: false, delay: needsPasscode ? try await remainingPasscodeDelay() : .zero)
+      isAfterWrongPasscode: false, delay: needsPasscode ? try await delayForState() : .zero)
     while needsPasscode {
       let answer = try await ask(prompt)
       // Another process may have been given the passcode meanwhile.
       guard needsPasscode else { break }
       guard let answer else { return false }
-      do throws(ProtectionError) {
-        try await unlock(passcode: answer)
+      do throws(RestorationError) {
+        try await unlockForState(passcode: answer)
       } catch {
         prompt = try await self.prompt(after: error, former: prompt)
       }
@@ -87,13 +105,13 @@ extension ProtectedDevice {
 
   /// What a lock screen says next; throws an error that no other answer mends.
   @MainActor private func prompt(
-    after error: ProtectionError, former: RestorationSession.PasscodePrompt
-  ) async throws(ProtectionError) -> RestorationSession.PasscodePrompt {
+    after error: RestorationError, former: RestorationSession.PasscodePrompt
+  ) async throws(RestorationError) -> RestorationSession.PasscodePrompt {
     switch error.code {
-    case .wrongPasscode, .passcodeDelayed:
-      let isWrong = error.code == .wrongPasscode || former.isAfterWrongPasscode
+    case .wrongPasscode:
+      let isWrong = (error.cause as? ProtectionError)?.code == .wrongPasscode || former.isAfterWrongPasscode
       if let delay = error.retryDelay { return .init(isAfterWrongPasscode: isWrong, delay: delay) }
-      return .init(isAfterWrongPasscode: isWrong, delay: try await remainingPasscodeDelay())
+      return .init(isAfterWrongPasscode: isWrong, delay: try await delayForState())
     case .locked:
       // Locked once more while the passcode was checked.
       return .init(isAfterWrongPasscode: false, delay: .zero)

@@ -5,8 +5,8 @@ extension RestorationSession {
   /// `kill -9` at most the changes of a quarter of a second are missing, and of plain properties those of two seconds; see
   /// ``RestorationConfiguration/askingInterval``.
   ///
-  /// Its errors have no one type, because the body may throw anything. Otherwise it throws a `ProtectionError` if the device
-  /// can't be opened, a `LifecycleError` if the launch is cut short, and a ``RestorationError`` if the last save fails.
+  /// Its errors have no one type, because the body may throw anything. Everything else is a ``RestorationError``: the device can't be
+  /// opened, another process has the state, the launch is cut short, or the last save fails.
   ///
   /// - Parameters:
   ///   - location: Where the state is kept.
@@ -16,7 +16,7 @@ extension RestorationSession {
   ///   - configuration: What the framework has to know of the program.
   ///   - delegate: What the program does beside its hierarchy: consent, state of its own, callbacks, snapshots, its end.
   ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
-  ///     error `inUse`, with the number of the first one's process.
+  ///     error ``RestorationError/Code/inUse``, with the number of the first one's process.
   ///   - signals: The signals that are answered: Ctrl-C, `kill` and a closed terminal end the program after a save, Ctrl-Z
   ///     stops it after one. Those left out do what they did. A second run in a process leaves them to the first.
   ///   - body: The program.
@@ -27,7 +27,7 @@ extension RestorationSession {
     answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
-    let device = try await ProtectedDevice.open(at: location, options: options)
+    let device = try await open(location, options)
     if instances == .several {
       return try await runInstance(
         on: device, root: root, registry: registry, configuration: configuration, delegate: delegate,
@@ -38,16 +38,32 @@ extension RestorationSession {
       body)
   }
 
+  private static func open(
+    _ location: DeviceLocation, _ options: DeviceOptions
+  ) async throws(RestorationError) -> ProtectedDevice {
+    do throws(ProtectionError) {
+      return try await ProtectedDevice.open(at: location, options: options)
+    } catch {
+      throw RestorationError(opening: error)
+    }
+  }
+
   /// Runs a program on a device that is open.
   package static func run<Result>(
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init(), delegate: (any RestorationSessionDelegate)? = nil,
     answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
-    let session = try await RestorationSession.make(
-      device, root: root, registry: registry, configuration: configuration, delegate: delegate)
-    let application = try await RestorableApplication.make(
-      device: device, coordinator: session.coordinator, delegate: session.delegate)
+    let session: RestorationSession
+    let application: RestorableApplication
+    do {
+      session = try await RestorationSession.make(
+        device, root: root, registry: registry, configuration: configuration, delegate: delegate)
+      application = try await RestorableApplication.make(
+        device: device, coordinator: session.coordinator, delegate: session.delegate)
+    } catch {
+      throw RestorationError(opening: error)
+    }
     session.application = application
     return try await drive(application, answering: signals, in: configuration.mainLoop, telling: session.delegate) {
       try await body(session)
@@ -60,8 +76,8 @@ extension RestorationSession {
   ///
   /// Like ``run(at:options:root:registry:configuration:delegate:instances:answering:_:)``, with a root for each window. While
   /// the device is
-  /// locked no window comes; ``RestoredWindows/unlock(passcode:)`` brings them. It also throws the ``RestorationError`` that
-  /// keeps the list of windows, or every window, from being read: the disk fails.
+  /// locked no window comes; ``RestoredWindows/unlock(passcode:)`` brings them. It also throws what keeps the list of windows, or
+  /// every window, from being read: the disk fails.
   ///
   /// - Parameters:
   ///   - location: Where the state is kept.
@@ -82,10 +98,9 @@ extension RestorationSession {
     answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
     _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
-    let device = try await ProtectedDevice.open(at: location, options: options)
     return try await run(
-      on: device, windows: makeRoot, registry: registry, configuration: configuration, delegate: delegate,
-      instances: instances, answering: signals, body)
+      on: try await open(location, options), windows: makeRoot, registry: registry, configuration: configuration,
+      delegate: delegate, instances: instances, answering: signals, body)
   }
 
   /// Runs a program with several windows on a device that is open.
@@ -97,17 +112,19 @@ extension RestorationSession {
   ) async throws -> Result {
     let delegate = SessionDelegate(program)
     defer { withExtendedLifetime(delegate) {} }
-    let windows = try await RestoredWindows.make(
-      device: device, delegate: delegate, program: program, configuration: configuration, registry: registry,
-      instances: instances, makeRoot: makeRoot)
-    let application = try await RestorableApplication.make(device: device, windows: windows, delegate: delegate)
+    let windows: RestoredWindows<Root>
+    let application: RestorableApplication
+    do {
+      windows = try await RestoredWindows.make(
+        device: device, delegate: delegate, program: program, configuration: configuration, registry: registry,
+        instances: instances, makeRoot: makeRoot)
+      application = try await RestorableApplication.make(device: device, windows: windows, delegate: delegate)
+    } catch {
+      throw RestorationError(opening: error)
+    }
     windows.application = application
     return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
-      do throws(RestorationError) {
-        try await windows.takeLaunch()
-      } catch {
-        throw error.cause as? ProtectionError ?? error
-      }
+      try await windows.takeLaunch()
       return try await body(windows)
     } lettingGo: {
       await windows.letGo()
@@ -121,7 +138,11 @@ extension RestorationSession {
     lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {
     defer { delegate.end(by: nil) }
-    try await application.launch()
+    do throws(LifecycleError) {
+      try await application.launch()
+    } catch {
+      throw RestorationError(opening: error)
+    }
     #if canImport(Glibc)
     let driver = SignalDriver(signals: signals, mainLoop: mainLoop) { signal in
       delegate.end(by: signal)
@@ -144,7 +165,7 @@ extension RestorationSession {
       try await application.lifecycle.terminate()
     } catch {
       await application.finishForceQuit()
-      throw error
+      throw RestorationError(opening: error)
     }
     await letGo()
     if case .failure(let error) = application.lastPreservation { throw error }

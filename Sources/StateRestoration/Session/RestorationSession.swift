@@ -32,7 +32,7 @@
 
   /// Called when a signal ends the program, after the last save: the place to give a terminal back.
   ///
-  /// Of a session that was opened; see the `answering` parameter of ``open(at:root:registry:configuration:answering:)``. A program
+  /// Of a session that was opened; see the `answering` parameter of ``open(at:root:registry:configuration:instances:answering:)``. A program
   /// that is run has ``RestorationSessionDelegate/sessionDidEnd(by:)``.
   public var willEnd: (@MainActor (LifecycleSignal) -> Void)? {
     get { signals.willEnd }
@@ -41,6 +41,8 @@
 
   let delegate: SessionDelegate
   var isOpen = true
+  /// The list of states, and which of them this process has; nil for a program that runs once.
+  private var instance: (scenes: SceneSessions, id: SceneSession.ID)?
   private let signals = SignalAnswer()
 
   /// Makes a session of a device that is open; nothing is restored yet.
@@ -79,9 +81,10 @@
   /// A program that wipes passcodes from its memory gives a `DevicePasscode` to the ``device`` instead.
   ///
   /// - Returns: The report of that restoration; that of the launch if nothing was locked.
+  /// - Throws: ``RestorationError/Code/wrongPasscode``, or what keeps the device from being unlocked.
   @discardableResult
-  public func unlock(passcode text: String) async throws(ProtectionError) -> RestorationReport {
-    try await device.unlock(passcode: text)
+  public func unlock(passcode text: String) async throws(RestorationError) -> RestorationReport {
+    try await device.unlockForState(passcode: text)
     await coordinator.finishLateRestoration()
     return report
   }
@@ -91,6 +94,10 @@
   /// If it throws, the session stays open.
   public func close() async throws(RestorationError) {
     guard isOpen else { return }
+    if let instance {
+      try await instance.scenes.close(instance.id)
+      return end()
+    }
     _ = try await preserve()
     await letGo()
   }
@@ -123,28 +130,39 @@ extension RestorationSession {
   ///   - root: The top of the hierarchy, as it is at launch.
   ///   - registry: The classes of objects that don't exist at launch.
   ///   - configuration: What the framework has to know of the program.
+  ///   - instances: Whether the user may start the program again while it runs: with `.several` each process has a state of its own.
   ///   - signals: The signals that are answered until the session is closed; those left out do what they did.
   public static func open(
     at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
-    configuration: RestorationConfiguration = .init(),
+    configuration: RestorationConfiguration = .init(), instances: Instances = .one,
     answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases)
   ) async throws(RestorationError) -> RestorationSession {
     do {
       let device = try await ProtectedDevice.open(at: location)
-      let session = try await open(on: device, root: root, registry: registry, configuration: configuration)
+      let session = try await open(
+        on: device, root: root, registry: registry, configuration: configuration, instances: instances)
       session.signals.begin(signals, in: configuration.mainLoop)
       return session
     } catch {
-      throw ofOpening(error)
+      throw RestorationError(opening: error)
     }
   }
 
   /// Restores a hierarchy from a device that is open already.
   package static func open(
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
-    configuration: RestorationConfiguration = .init()
+    configuration: RestorationConfiguration = .init(), instances: Instances = .one
   ) async throws -> RestorationSession {
-    let session = try await make(device, root: root, registry: registry, configuration: configuration)
+    let session: RestorationSession
+    if instances == .several {
+      let delegate = SessionDelegate(nil)
+      let (scenes, id, coordinator) = try await takeInstance(
+        on: device, asking: delegate, registry: registry, configuration: configuration)
+      session = RestorationSession(device, root: root, delegate: delegate, coordinator: coordinator)
+      session.instance = (scenes, id)
+    } else {
+      session = try await make(device, root: root, registry: registry, configuration: configuration)
+    }
     try await session.coordinator.restore(into: root)
     await session.coordinator.endTurn()
     return session
@@ -152,7 +170,7 @@ extension RestorationSession {
 
   /// Opens a device and restores a hierarchy at once, on the calling main thread: the hierarchy has its state when this returns.
   ///
-  /// Like ``open(at:root:registry:configuration:answering:)``, with the same outcomes and errors, for a program that begins
+  /// Like ``open(at:root:registry:configuration:instances:answering:)``, with the same outcomes and errors, for a program that begins
   /// synchronously: in `main.swift`, before a main loop or in one of its callbacks. It turns no loop and runs nothing else of the
   /// main actor, wherever it is called on that. It takes some milliseconds, for which the thread reads from the disk.
   ///
@@ -166,35 +184,32 @@ extension RestorationSession {
   ///   - root: The top of the hierarchy, as it is at launch.
   ///   - registry: The classes of objects that don't exist at launch.
   ///   - configuration: What the framework has to know of the program, its ``RestorationMainLoop`` above all.
+  ///   - instances: Whether the user may start the program again while it runs: with `.several` each process has a state of its own.
   ///   - signals: The signals that are answered until the session is closed; those left out do what they did.
   public static func openNow(
     at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
-    configuration: RestorationConfiguration = .init(),
+    configuration: RestorationConfiguration = .init(), instances: Instances = .one,
     answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases)
   ) throws(RestorationError) -> RestorationSession {
     do {
       let device = try ProtectedDevice.openNow(at: location)
-      let session = try openNow(on: device, root: root, registry: registry, configuration: configuration)
+      let session = try openNow(
+        on: device, root: root, registry: registry, configuration: configuration, instances: instances)
       session.signals.begin(signals, in: configuration.mainLoop)
       return session
     } catch {
-      throw ofOpening(error)
+      throw RestorationError(opening: error)
     }
   }
 
   /// Restores a hierarchy at once, from a device that is open already.
   package static func openNow(
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
-    configuration: RestorationConfiguration = .init()
+    configuration: RestorationConfiguration = .init(), instances: Instances = .one
   ) throws -> RestorationSession {
     try Synchronous.run {
-      try await open(on: device, root: root, registry: registry, configuration: configuration)
+      try await open(on: device, root: root, registry: registry, configuration: configuration, instances: instances)
     }
-  }
-
-  static func ofOpening(_ error: any Error) -> RestorationError {
-    error as? RestorationError
-      ?? RestorationError(.deviceNotOpened, "The device can't be opened.", cause: error)
   }
 }
 
@@ -213,9 +228,9 @@ extension RestorationSession {
   ///
   /// A passcode takes about half a second to check.
   @discardableResult
-  public func unlockNow(passcode text: String) throws(ProtectionError) -> RestorationReport {
+  public func unlockNow(passcode text: String) throws(RestorationError) -> RestorationReport {
     let device = device
-    try Synchronous.wait { () async throws(ProtectionError) in try await device.unlock(passcode: text) }
+    try Synchronous.wait { () async throws(RestorationError) in try await device.unlockForState(passcode: text) }
     do throws(RestorationError) {
       try coordinator.finishLateRestorationNow()
     } catch {
@@ -229,6 +244,10 @@ extension RestorationSession {
   /// If it throws, the session stays open.
   public func closeNow() throws(RestorationError) {
     guard isOpen else { return }
+    if let instance {
+      try instance.scenes.closeNow(instance.id, title: "")
+      return end()
+    }
     try preserveNow()
     end()
     coordinator.letGoNow()

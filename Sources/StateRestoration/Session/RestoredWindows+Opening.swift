@@ -3,7 +3,7 @@ internal import DataProtection
 extension RestorationSession {
   /// Opens a device and brings back the windows that were open, for a program with a life cycle of its own; keep the windows.
   ///
-  /// Like ``open(at:root:registry:configuration:answering:)``, with a root for each window. While the device is locked no window
+  /// Like ``open(at:root:registry:configuration:instances:answering:)``, with a root for each window. While the device is locked no window
   /// comes; ``RestoredWindows/unlock(passcode:)`` brings them.
   ///
   /// - Parameters:
@@ -11,8 +11,8 @@ extension RestorationSession {
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
   ///   - configuration: What the framework has to know of the program.
-  ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets an error
-  ///     whose cause is `inUse`, with the number of the first one's process.
+  ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
+  ///     error ``RestorationError/Code/inUse``, with the number of the first one's process.
   ///   - signals: The signals that are answered until ``RestoredWindows/end()``; those left out do what they did.
   /// - Throws: ``RestorationError``, also the one that keeps the list of windows, or every window, from being read.
   public static func open<Root: RestorableController>(
@@ -27,7 +27,7 @@ extension RestorationSession {
       windows.signals.begin(signals, in: configuration.mainLoop)
       return windows
     } catch {
-      throw ofOpening(error)
+      throw RestorationError(opening: error)
     }
   }
 
@@ -62,7 +62,7 @@ extension RestorationSession {
       windows.signals.begin(signals, in: configuration.mainLoop)
       return windows
     } catch {
-      throw ofOpening(error)
+      throw RestorationError(opening: error)
     }
   }
 
@@ -164,9 +164,9 @@ extension RestoredWindows {
   ///
   /// A passcode takes about half a second to check.
   @discardableResult
-  public func unlockNow(passcode text: String) throws(ProtectionError) -> [SceneSession.ID: RestorationReport] {
+  public func unlockNow(passcode text: String) throws(RestorationError) -> [SceneSession.ID: RestorationReport] {
     let device = device
-    try Synchronous.wait { () async throws(ProtectionError) in try await device.unlock(passcode: text) }
+    try Synchronous.wait { () async throws(RestorationError) in try await device.unlockForState(passcode: text) }
     try finishUnlockNow()
     return reports
   }

@@ -74,16 +74,22 @@ public import Observation
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
   ///   - instances: Whether the user may start the program again while it runs.
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
-  /// - Throws: `inUse` if another process has the windows and only one may; what keeps the device from giving the slot of the
-  ///   list.
+  /// - Throws: ``RestorationError/Code/inUse`` if another process has the windows and only one may;
+  ///   ``RestorationError/Code/deviceNotOpened`` for what keeps the device from giving the slot of the list.
   public convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry(),
     instances: RestorationSession.Instances = .one, makeRoot: @escaping @MainActor (SceneSession) -> Root
-  ) throws(ProtectionError) {
+  ) throws(RestorationError) {
+    let places: WindowPlaces
+    do throws(ProtectionError) {
+      places = try WindowPlaces(device, configuration, instances)
+    } catch {
+      throw RestorationError(error)
+    }
     self.init(
-      device: device, delegate: delegate, program: nil, places: try WindowPlaces(device, configuration, instances),
-      configuration: configuration, registry: registry, instances: instances, makeRoot: makeRoot)
+      device: device, delegate: delegate, program: nil, places: places, configuration: configuration,
+      registry: registry, instances: instances, makeRoot: makeRoot)
   }
 
   /// Makes the windows of a program that is run, without waiting for the disk on the main actor.
@@ -176,7 +182,7 @@ public import Observation
   /// processes has values of its own: the first that no other process has.
   ///
   /// - Returns: The same scope each time.
-  /// - Throws: ``RestorationError/Code/deviceNotOpened``, with `inUse` as its cause while another process has it.
+  /// - Throws: ``RestorationError/Code/inUse`` while another process has it, ``RestorationError/Code/deviceNotOpened``.
   public func openScope() async throws(RestorationError) -> RestorationScope {
     let former = scopeOpening
     let opening = Task { () -> RestorationError? in
@@ -195,7 +201,7 @@ public import Observation
     do throws(ProtectionError) {
       coordinator = try await beginProgram(sessionDelegate)
     } catch {
-      throw RestorationError(.deviceNotOpened, "The values of the program can't be opened.", cause: error)
+      throw RestorationError(error, "The values of the program can't be opened.")
     }
     try await coordinator.restore(into: programRoot)
     // What follows on a locked device is an edit.
@@ -367,19 +373,18 @@ public import Observation
   /// passcodes from its memory gives a `DevicePasscode` to the ``device`` instead; then ``roots`` changes a moment later.
   ///
   /// - Returns: The reports of all open windows.
-  /// - Throws: The device's error, such as `wrongPasscode`; or the one that keeps a window from being read, with the others
-  ///   there. Call it again then.
+  /// - Throws: ``RestorationError/Code/wrongPasscode``, or what keeps the device from being unlocked; or the one that keeps a window
+  ///   from being read, with the others there. Call it again then.
   @discardableResult
-  public func unlock(passcode text: String) async throws(ProtectionError) -> [SceneSession.ID: RestorationReport] {
-    try await device.unlock(passcode: text)
+  public func unlock(passcode text: String) async throws(RestorationError) -> [SceneSession.ID: RestorationReport] {
+    try await device.unlockForState(passcode: text)
     try await finishUnlock()
     return reports
   }
 
   /// Returns when every window has its state; throws what keeps one from being read.
-  func finishUnlock() async throws(ProtectionError) {
-    guard let failure = await comeBack() else { return }
-    throw failure.cause as? ProtectionError ?? ProtectionError(.io, "\(failure)", cause: failure)
+  func finishUnlock() async throws(RestorationError) {
+    if let failure = await comeBack() { throw failure }
   }
 
   // MARK: - Coming back
@@ -397,7 +402,7 @@ public import Observation
       return root
     } catch {
       // The windows of other processes are theirs.
-      if instances == .several, error.isInUse { return nil }
+      if instances == .several, error.code == .inUse { return nil }
       refusal = error
       scenes.configuration.log.log(.warning, "the window “\(session.id)” did not come back: \(error)")
       return nil
@@ -535,7 +540,7 @@ public import Observation
   }
 
   /// Returns when every window has its state; see ``finishUnlock()``.
-  func finishUnlockNow() throws(ProtectionError) {
+  func finishUnlockNow() throws(RestorationError) {
     do throws(RestorationError) {
       for coordinator in [scenes.program].compactMap(\.self) + windows.values.map(\.coordinator) {
         try coordinator.finishLateRestorationNow()
@@ -545,8 +550,7 @@ public import Observation
       // Somebody else restores, and is told of the unlock.
       return
     }
-    guard let failure = Synchronous.run({ await self.bringBack() }) else { return }
-    throw failure.cause as? ProtectionError ?? ProtectionError(.io, "\(failure)", cause: failure)
+    if let failure = Synchronous.run({ await self.bringBack() }) { throw failure }
   }
 
   /// Preserves the values of the program; nil if there are none.

@@ -1,4 +1,9 @@
+internal import DataProtection
+
 /// Why state could not be saved, given back or deleted: the failure and its place, never the state itself.
+///
+/// The one error of this module. A `ProtectionError` comes only from a ``ProtectedDevice`` and its files, and a `LifecycleError` from a
+/// ``Lifecycle``, where a program uses these itself.
 public struct RestorationError: Error, Sendable {
   /// The kind of failure; compare with the static members.
   ///
@@ -29,6 +34,12 @@ public struct RestorationError: Error, Sendable {
     package static let referencesNotReady = Code("referencesNotReady")
     /// The coder was used after the method it was given to.
     package static let coderUsedTooLate = Code("coderUsedTooLate")
+    /// Another process, or another owner in this one, has the state; see ``RestorationError/processIdentifier``.
+    public static let inUse = Code("inUse")
+    /// The passcode is wrong, or came before its time; see ``RestorationError/retryDelay``.
+    public static let wrongPasscode = Code("wrongPasscode")
+    /// The launch was cut short, or the life cycle has ended; the cause is the `LifecycleError`.
+    public static let notLaunched = Code("notLaunched")
     /// The device that holds the state can't be opened or used; the cause is the `ProtectionError`.
     public static let deviceNotOpened = Code("deviceNotOpened")
     /// The object itself refused the state.
@@ -55,6 +66,35 @@ public struct RestorationError: Error, Sendable {
     self.path = path
     self.key = key
     self.cause = cause
+  }
+}
+
+extension RestorationError {
+  /// The process that has the state, for ``Code/inUse``; nil when that isn't known.
+  public var processIdentifier: Int32? { (cause as? ProtectionError)?.processIdentifier }
+
+  /// How long until another passcode is checked, for ``Code/wrongPasscode``; nil when that isn't known.
+  public var retryDelay: Duration? { (cause as? ProtectionError)?.retryDelay }
+
+  /// What an error of the device means for the state.
+  ///
+  /// - Parameter message: What could not be done, where the code says nothing more.
+  init(_ error: ProtectionError, _ message: String = "The device can't be used.") {
+    switch error.code {
+    case .inUse: self.init(.inUse, error.message, cause: error)
+    case .wrongPasscode, .passcodeDelayed: self.init(.wrongPasscode, error.message, cause: error)
+    case .locked: self.init(.locked, error.message, cause: error)
+    default: self.init(.deviceNotOpened, message, cause: error)
+    }
+  }
+
+  /// What keeps a program from running or from being opened: an error of this module's, or made one.
+  init(opening error: any Error) {
+    switch error {
+    case let error as RestorationError: self = error
+    case let error as ProtectionError: self.init(error, "The device can't be opened.")
+    default: self.init(.notLaunched, "The program was not launched.", cause: error)
+    }
   }
 }
 

@@ -44,7 +44,7 @@ import Testing
     do {
       try await RestorationSession.run(
         at: .applicationState("com.example.pages"), windows: { Page($0.id) }, main)
-    } catch let error as ProtectionError where error.code == .inUse {
+    } catch let error as RestorationError where error.code == .inUse {
       guard let process = error.processIdentifier else { throw error }
       kill(process, SIGUSR1)  // the first process brings its window to the front
     }

@@ -31,7 +31,7 @@ import Testing
     let device = try await device()
     let first = try RestorationCoordinator(device: device, delegate: delegate)
     let begun = ContinuousClock.now
-    #expect(throws: ProtectionError.self) { try RestorationCoordinator(device: device, delegate: delegate) }
+    #expect(throws: RestorationError.self) { try RestorationCoordinator(device: device, delegate: delegate) }
     // It waited for a second.
     #expect(begun.duration(to: .now) < .milliseconds(900))
     withExtendedLifetime(first) {}

@@ -101,7 +101,7 @@ import Testing
     let (device, draft) = (try await lockedDevice(), StoredValue("draft", ""))
     let session = try await open(draft, on: device, PollableRestorationMainLoop())
     #expect(session.report.outcome == .locked)
-    #expect(throws: ProtectionError.self) { try session.unlockNow(passcode: "99") }
+    #expect(throws: RestorationError.self) { try session.unlockNow(passcode: "99") }
     #expect(try session.unlockNow(passcode: "1234").outcome == .restored && draft.value == "kept")
   }
 

@@ -190,7 +190,7 @@ import Testing
     let windows = try await open(device, PollableRestorationMainLoop())
     #expect(windows.roots.isEmpty)
     try windows.openNow("third").value = "locked"
-    #expect(throws: ProtectionError.self) { try windows.unlockNow(passcode: "99") }
+    #expect(throws: RestorationError.self) { try windows.unlockNow(passcode: "99") }
     let reports = try windows.unlockNow(passcode: "1234")
     #expect(reports.count == 3 && reports["first"]?.outcome == .restored)
     #expect(Set(windows.roots.map(\.value)) == ["one", "two", "locked"])

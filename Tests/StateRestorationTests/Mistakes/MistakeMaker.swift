@@ -196,7 +196,7 @@ import Testing
     let device = try await SimulatedDevice().startProcess().device
     let first = try RestorationCoordinator(device: device, delegate: bench.delegate)
     defer { withExtendedLifetime(first) {} }
-    let error = #expect(throws: ProtectionError.self) {
+    let error = #expect(throws: RestorationError.self) {
       try RestorationCoordinator(device: device, delegate: bench.delegate)
     }
     return error.map { "\($0)" } ?? ""

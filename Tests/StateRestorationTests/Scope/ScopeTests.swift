@@ -157,6 +157,23 @@ import Testing
     #expect(try reader.node(at: ["scope", "pane"]) == nil)
   }
 
+  @Test func `all keys of an element that was deleted are forgotten at once`() async throws {
+    let bench = Bench()
+    try await launch(bench) { (scope, _) async throws in
+      for key in ["tab 1/caret", "tab 1/scroll", "tab 10/caret", "tab 2/caret"] { try scope.setValue(1, forKey: key) }
+    }
+    try await launch(bench) { (scope, _) async throws in
+      try scope.setValue(2, forKey: "tab 1/selection")
+      await Task.detached { scope.removeValues(forKeysWithPrefix: "tab 1/") }.value
+    }
+    let reader = try bench.newestReader()
+    let keys: [RestorationIdentifier] = [
+      "tab 1/caret", "tab 1/scroll", "tab 1/selection", "tab 10/caret", "tab 2/caret",
+    ]
+    let stored = try keys.filter { try reader.node(at: ["scope", $0]) != nil }
+    #expect(stored == ["tab 10/caret", "tab 2/caret"])
+  }
+
   @Test func `locked and unreadable are not missing`() async throws {
     let device = try await SimulatedDevice(passcode: "1234")
     let scope = RestorationScope()

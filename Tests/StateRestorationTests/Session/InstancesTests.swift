@@ -34,6 +34,45 @@ import Glibc
     ) { _ in try await body(root) }
   }
 
+  /// Opens the root of a process of a program that runs several times.
+  private func openRoot(
+    _ device: SimulatedDevice, isNow: Bool
+  ) async throws -> (session: RestorationSession, root: StoredValue<String>) {
+    let process = try await device.startProcess()
+    let root = StoredValue("text", "")
+    let session =
+      isNow
+      ? try RestorationSession.openNow(on: process.device, root: root, instances: .several)
+      : try await RestorationSession.open(on: process.device, root: root, instances: .several)
+    return (session, root)
+  }
+
+  @Test(arguments: [false, true])
+  func `each process that opens its root has a state, which comes back to the next one`(isNow: Bool) async throws {
+    let device = try await SimulatedDevice()
+    let one = try await openRoot(device, isNow: isNow)
+    one.root.value = "first"
+    let two = try await openRoot(device, isNow: isNow)
+    #expect(two.root.value == "")
+    two.root.value = "second"
+    try two.session.closeNow()
+    let next = try await openRoot(device, isNow: isNow)
+    #expect(next.root.value == "second")
+    try await next.session.close()
+    try await one.session.preserve()
+    // All of them die.
+    device.reboot()
+    var found: [String] = []
+    var open: [RestorationSession] = []
+    for _ in 1...3 {
+      let process = try await openRoot(device, isNow: isNow)
+      found.append(process.root.value)
+      open.append(process.session)
+    }
+    #expect(found == ["first", "second", ""])
+    for session in open { try session.closeNow() }
+  }
+
   @Test func `a second process gets the windows that nobody has, and can open a new one`() async throws {
     let device = try await SimulatedDevice()
     try await runWindows(device) { one in
@@ -42,7 +81,7 @@ import Glibc
         #expect(other.roots.isEmpty)
         try await other.openNew().value = "second"
         let error = await #expect(throws: RestorationError.self) { try await other.open("a") }
-        #expect((error?.cause as? ProtectionError)?.code == .inUse)
+        #expect(error?.code == .inUse && error?.processIdentifier != nil)
         await #expect(throws: RestorationError.self) { try await other.close("a") }
       }
       #expect(one.roots.map(\.value) == ["first"])
@@ -187,7 +226,7 @@ import Glibc
           case .isRefused: return
           }
         }
-      } catch let error as ProtectionError where error.code == .inUse && error.processIdentifier == parent {
+      } catch let error as RestorationError where error.code == .inUse && error.processIdentifier == parent {
         if errand == .isRefused { exit(7) }
       }
       exit(1)
@@ -214,7 +253,7 @@ import Glibc
           case .isRefused: return
           }
         }
-      } catch let error as ProtectionError where error.code == .inUse && error.processIdentifier == parent {
+      } catch let error as RestorationError where error.code == .inUse && error.processIdentifier == parent {
         if errand == .isRefused { exit(7) }
       }
       exit(1)

@@ -194,7 +194,7 @@ import Glibc
       #expect(first.value == "" && windows.reports["first"]?.outcome == .locked)
       third.value = "three"
       await #expect { try await windows.unlock(passcode: "wrong") } throws: {
-        ($0 as? ProtectionError)?.code == .wrongPasscode
+        ($0 as? RestorationError)?.code == .wrongPasscode
       }
       #expect(windows.roots.count == 2)
       await device.advance(by: try await windows.device.remainingPasscodeDelay())
@@ -270,7 +270,7 @@ import Glibc
       device.contents = before
       try await run(device, log: log) { windows in
         device.failDisk(atCall: call, .unreachable)
-        do throws(ProtectionError) {
+        do throws(RestorationError) {
           try await windows.unlock(passcode: "1234")
         } catch {
           device.healDisk()
@@ -296,7 +296,7 @@ import Glibc
       if !hasWindows { for id in ["first", "second"] as [SceneSession.ID] { try await windows.close(id) } }
       let log = MemoryLog()
       await #expect { try await run(device, log: log) { _ in } } throws: { error in
-        (error as? ProtectionError)?.code == .inUse
+        (error as? RestorationError)?.code == .inUse
       }
       #expect(log.lines.isEmpty)
       #expect(windows.roots.map(\.value) == (hasWindows ? ["two", "one"] : []))

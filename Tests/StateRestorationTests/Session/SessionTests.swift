@@ -148,7 +148,7 @@ import Glibc
       let draft = StoredValue("draft", "")
       let locked = try await RestorationSession.open(on: try await device.startProcess().device, root: draft)
       for failing in call..<call + 100 { device.failDisk(atCall: failing, .unreachable) }
-      do throws(ProtectionError) {
+      do throws(RestorationError) {
         outcomes.append(try await locked.unlock(passcode: "1234").outcome)
       } catch {
         device.healDisk()
