@@ -12,6 +12,7 @@ package final class FaultyFileSystem: FileSystem {
     var lasting: (from: Int, operations: Set<FileSystemError.Operation>?, fault: Fault)?
     var hits: [FileSystemError.Operation] = []
     var onCall: (@Sendable (Int, FileSystemError.Operation) -> Void)?
+    var onLockHolder: (@Sendable () -> Void)?
   }
 
   /// The file system that does the work.
@@ -52,6 +53,11 @@ package final class FaultyFileSystem: FileSystem {
   /// Runs this before every call: to let another program act between two steps.
   package func onCall(_ body: (@Sendable (Int, FileSystemError.Operation) -> Void)?) {
     state.withLock { $0.onCall = body }
+  }
+
+  /// Runs this whenever somebody asks who holds a lock: to let the holder act between the refusal and the question.
+  package func onLockHolder(_ body: (@Sendable () -> Void)?) {
+    state.withLock { $0.onLockHolder = body }
   }
 
   /// Counts a call; throws its fault, or returns the one that the call must act out itself.
@@ -191,7 +197,10 @@ extension FaultyFileSystem {
     return try base.tryLock(descriptor, mode)
   }
 
-  package func lockHolder(of descriptor: Descriptor) -> Int32? { base.lockHolder(of: descriptor) }
+  package func lockHolder(of descriptor: Descriptor) -> Int32? {
+    state.withLock { $0.onLockHolder }?()
+    return base.lockHolder(of: descriptor)
+  }
 
   package func unlock(_ descriptor: Descriptor) throws(FileSystemError) {
     _ = try step(.unlock)

@@ -150,8 +150,8 @@ package final class MemoryFileSystem: FileSystem {
 
   package func pause(for duration: Duration) {
     state.withLock { $0.waited += duration }
-    // A lock may be held by a thread that is about to let it go.
-    usleep(1_000)
+    // A lock may be held by a thread that is about to let it go: on a busy machine it needs a while.
+    usleep(5_000)
   }
 
   /// Leaves so many bytes free, from now on.

@@ -13,7 +13,10 @@ protocol TakenAtLock: AnyObject, Sendable {
 /// that was computed while the secret was taken is not given out.
 ///
 /// `@unchecked Sendable`: the content changes in the box's turn, and never while somebody uses it.
-final class SecretBox<Content: Secret & ~Copyable & Sendable>: Secret, TakenAtLock, @unchecked Sendable {
+///
+/// The class asks nothing of its content: to make a class whose content conforms to a protocol the runtime searches all
+/// conformances of the program, in each launch.
+final class SecretBox<Content: ~Copyable & Sendable>: TakenAtLock, @unchecked Sendable {
   let byteCount: Int
 
   private struct Use {
@@ -24,7 +27,7 @@ final class SecretBox<Content: Secret & ~Copyable & Sendable>: Secret, TakenAtLo
   private let use = Mutex(Use())
   private var content: Content?
 
-  init(_ content: consuming Content) {
+  init(_ content: consuming Content) where Content: Secret {
     byteCount = content.byteCount
     self.content = consume content
   }
@@ -78,7 +81,9 @@ final class SecretBox<Content: Secret & ~Copyable & Sendable>: Secret, TakenAtLo
   ) throws(SealingError) -> R {
     try lend(orThrow: { (error: SealingError) in error }, to: body)
   }
+}
 
+extension SecretBox: Secret where Content: Secret & ~Copyable {
   func withBytes<Result: ~Copyable>(
     _ body: (Span<UInt8>) throws(SealingError) -> Result
   ) throws(SealingError) -> Result {

@@ -36,12 +36,13 @@ package final class StoreDirectory: Sendable {
   private let makeParent: (@Sendable () throws(ProtectionError) -> OwnedDescriptor)?
   /// Whether its device was erased.
   private let isRetired = Mutex(false)
-  /// What this process has open for writing, for sealing it anew.
-  private let writers = Mutex<[SlotName: Writer]>([:])
+  /// What this process has open for writing, for sealing it anew: a few slots.
+  private let writers = Mutex<[Writer]>([])
   /// The list is changed by one thread at a time; the lock of the disk is between processes.
   let listTurn = Turn()
 
   private struct Writer {
+    let name: SlotName
     weak var store: ArchiveStore?
   }
 
@@ -155,10 +156,10 @@ package final class StoreDirectory: Sendable {
         continue
       }
       // The directory itself is locked: nobody can take its lock away and leave it where it is.
-      let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
-        try fileSystem.lock(directory.descriptor, .exclusive, patience: patience)
+      if let holder = try lock(directory, waiting: patience) {
+        // Where nobody has it any more, it was let go after the last try, and is free.
+        guard holder.processIdentifier == nil, try lock(directory, waiting: .zero) == nil else { throw holder }
       }
-      guard isOurs else { throw inUse(directory) }
       let slot = SlotDirectory(fileSystem, directory)
       if try isNamed(slot, name) { return slot }
       // Its writer has deleted it while this one waited, or somebody has taken the directory of all slots away.
@@ -166,6 +167,16 @@ package final class StoreDirectory: Sendable {
     }
     throw ProtectionError(
       .busy, "Somebody removes the directory of this archive as often as it is made; stop that, and try again.")
+  }
+
+  /// Locks a slot; returns the error that says who has it when somebody else does.
+  private func lock(
+    _ directory: OwnedDescriptor, waiting patience: Duration
+  ) throws(ProtectionError) -> ProtectionError? {
+    let isOurs = try attempt("lock a slot") { () throws(FileSystemError) in
+      try fileSystem.lock(directory.descriptor, .exclusive, patience: patience)
+    }
+    return isOurs ? nil : inUse(directory)
   }
 
   /// So often a directory is opened again that somebody has taken away meanwhile.
@@ -278,11 +289,14 @@ package final class StoreDirectory: Sendable {
 
   /// Notes the writer of a slot.
   func note(_ store: ArchiveStore?, as name: SlotName) {
-    writers.withLock { $0[name] = store.map { Writer(store: $0) } }
+    writers.withLock { writers in
+      writers.removeAll { $0.name == name || $0.store == nil }
+      if let store { writers.append(Writer(name: name, store: store)) }
+    }
   }
 
   /// The writers of slots in this process.
-  func writer(of name: SlotName) -> ArchiveStore? { writers.withLock { $0[name]?.store } }
+  func writer(of name: SlotName) -> ArchiveStore? { writers.withLock { $0.first { $0.name == name }?.store } }
 }
 
 extension ProtectionError {

@@ -29,8 +29,10 @@ internal import RestorationArchive
   private(set) var column: (any StateColumn)?
   /// How to read plain instances in the current capture; nil until one was met, and for classes whose values are not one.
   private(set) var fastPath: FastPath?
-  /// The tag of plain instances, as the last capture with one found it.
-  private(set) var plainTag: RestorationClass?
+  /// What plain instances say of themselves, as the first of them did; nil until one was met.
+  private(set) var plain: PlainIdentity?
+  /// The number of the plain instances' kind in the current capture; nil until one was met.
+  private(set) var plainKind: Int?
   /// The classes whose state may be given to instances with a tag, as they were asked for last, and at which revision.
   private var accepted: (revision: Int, tag: RestorationClass?, classes: Set<RestorationClass>)?
   /// The facts found in the current capture for the tags of instances, nearly always one for all of them.
@@ -55,7 +57,7 @@ internal import RestorationArchive
     _ = plan.markedProperties(of: object)
     isList = object is ListController
     isScope = object is RestorationScope
-    joins = object is any MergingController
+    joins = plan.state != nil && object is any MergingController
     awareness =
       if plan.observesEverything {
         .everything
@@ -77,6 +79,7 @@ internal import RestorationArchive
     isOpen = false
     column = nil
     fastPath = nil
+    plainKind = nil
     tags = []
   }
 
@@ -96,28 +99,30 @@ internal import RestorationArchive
     return nil
   }
 
-  /// Takes the facts about instances with a tag.
-  func add(_ facts: Tag) {
+  /// Takes the facts about instances with a tag, which name a version.
+  func add(_ facts: Tag, named version: StateVersion) {
     tags.append(facts)
-    guard tags.count == 1, facts.mistaken == nil, let column, let state = plan.state,
-      plan.coding == nil, plan.hasMarkedProperties == false, !joins
-    else { return }
-    plainTag = facts.tag
-    fastPath = FastPath(
-      classTag: facts.tag, kind: facts.kind, column: column, shape: plan.shape, state: state)
+    guard facts.mistaken == nil, !joins, !isList, !isScope else { return }
+    // Decided once: what is not recorded of plain instances is what it says.
+    let plain = self.plain ?? PlainIdentity(classTag: facts.tag, version: version)
+    guard plain.classTag == facts.tag, plain.version == version else { return }
+    self.plain = plain
+    plainKind = facts.kind
+    guard let column, let state = plan.state, plan.coding == nil, plan.hasMarkedProperties == false else { return }
+    fastPath = FastPath(plain: plain, kind: facts.kind, column: column, shape: plan.shape, state: state)
   }
 }
 
 /// How to read instances of one class that are as they were but for their one value.
 @MainActor struct FastPath {
-  let classTag: RestorationClass?
+  let plain: PlainIdentity
   let kind: Int
   let column: any StateColumn
   let shape: any ShapeFacet
   let state: any StateFacet
 
   /// Whether an object is as it was but for its one value.
-  func isPlain(_ object: any RestorableObject, _ node: LiveNode) -> Bool { shape.isPlain(object, node, classTag) }
+  func isPlain(_ object: any RestorableObject, _ node: LiveNode) -> Bool { shape.isPlain(object, node, plain) }
 
   /// Copies the value of an object and returns its row; nil if the object isn't plain.
   @inline(__always)

@@ -133,12 +133,21 @@ extension LiveNode {
   ///
   /// - Parameters:
   ///   - object: The node's object.
+  ///   - values: Its values, where they were copied already.
   ///   - context: What coder methods may ask for.
-  func read(_ object: any RestorableObject, context: @autoclosure () -> RestorationContext) -> CapturedState {
+  func read(
+    _ object: any RestorableObject, values: CapturedValues? = nil, context: @autoclosure () -> RestorationContext
+  ) -> CapturedState {
+    let values = values ?? readValues(object, context: context())
+    let shape = subject.plan.shape.read(object)
+    return CapturedState(shape: shape, version: subject.plan.version(named: shape.version), values: values)
+  }
+
+  /// Copies an object's values as `read` does, without asking what it is and what is below it.
+  func readValues(_ object: any RestorableObject, context: @autoclosure () -> RestorationContext) -> CapturedValues {
     let plan = subject.plan
-    let row: Int? = if let column = subject.column { plan.state?.capture(object, in: column) } else { nil }
-    let shape = plan.shape.read(object)
-    var captured = CapturedState(shape: shape, version: plan.version(named: shape.version), row: row)
+    var captured = CapturedValues()
+    if let column = subject.column { captured.row = plan.state?.capture(object, in: column) }
     if !properties.isEmpty { captured.entries = properties.map { $0.capture() } }
     guard let coding = plan.coding else { return captured }
     let coder = RestorationEncoder(

@@ -47,10 +47,10 @@ extension LiveTree {
   ///   - round: How far the round has come.
   ///   - application: The app-level state, in the first turn.
   ///   - context: What coder methods may ask for.
-  ///   - isOver: Whether the turn is over; asked after each object.
+  ///   - isOver: Whether the turn is over; asked after each object, with how many were looked at for it: children as well.
   func ask(
     _ round: inout AskingRound, application: ApplicationState? = nil, context: RestorationContext,
-    until isOver: () -> Bool
+    until isOver: (Int) -> Bool
   ) -> AskedValues {
     precondition(!isCapturing, "A capture is in progress.")
     isCapturing = true
@@ -60,7 +60,7 @@ extension LiveTree {
     if let application { add(application, to: &asked) }
     while let node = round.takeNext() {
       ask(node, &asked)
-      if isOver() { break }
+      if isOver(1 + node.children.count) { break }
     }
     for referrer in walk.unresolved { walk.resolved.append(referrer) }
     recordReferences()
@@ -76,6 +76,7 @@ extension LiveTree {
     let subject = node.subject
     if subject.awareness == .state {
       // Its values are noticed.
+      if node.isPlain, let plain = subject.plain, subject.plan.shape.isPlain(object, node, plain) { return }
       let captured = CapturedState(shape: subject.plan.shape.read(object), version: 1)
       if !hasSameShape(node, object, captured) { asked.changed.append(node.key) }
       return
@@ -84,16 +85,19 @@ extension LiveTree {
     if node.isPlain, let fastPath = subject.fastPath, let row = fastPath.read(object, node) {
       return walk.batch.records.append(.init(key: node.key, kind: fastPath.kind, row: row))
     }
-    let captured = node.read(object, context: walk.context)
+    var values: CapturedValues?
+    if node.isPlain, subject.fastPath == nil, let kind = subject.plainKind {
+      values = readPlainly(node, object)
+      if let values, values.references.isEmpty { return recordPlainly(values, of: node, kind) }
+    }
+    let captured = node.read(object, values: values, context: walk.context)
     guard hasSameShape(node, object, captured) else { return asked.changed.append(node.key) }
     record(captured, of: node, object)
   }
 
   /// Whether an object is where it was when it was captured last, with the same objects below it and the same references.
   private func hasSameShape(_ node: LiveNode, _ object: any RestorableObject, _ captured: CapturedState) -> Bool {
-    if node.isPlain, captured.references.isEmpty,
-      node.subject.plan.shape.isPlain(object, node, node.subject.plainTag)
-    {
+    if node.isPlain, captured.references.isEmpty, let plain = node.subject.plain, captured.shape.isPlain(node, plain) {
       return true
     }
     // Another object may have been given the address of one that has died.

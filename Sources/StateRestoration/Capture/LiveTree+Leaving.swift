@@ -81,7 +81,7 @@ extension LiveTree {
 
   private func noteLeft(_ node: LiveNode) {
     let identity = Identity(
-      classTag: node.identity?.classTag ?? node.subject.plainTag ?? node.subject.plan.typeName,
+      classTag: node.identity?.classTag ?? node.subject.plain?.classTag ?? node.subject.plan.typeName,
       model: node.identity?.model, isView: node.kind == .view)
     leftByThemselves.append(
       LeftObject(isTop: node.parent == nil, parent: node.parent?.controller, path: node.path, identity: identity))

@@ -94,11 +94,39 @@ extension LiveTree {
       } else if let captured {
         take(captured, of: node, object, wasRead: wasRead)
       }
+    } else if node.isPlain, let kind = subject.plainKind {
+      var captured: CapturedState?
+      let plainly = node.watch(isWatching) { () -> CapturedValues? in
+        let values = readPlainly(node, object)
+        if let values, values.references.isEmpty { return values }
+        captured = node.read(object, values: values, context: walk.context)
+        return nil
+      }
+      if let plainly {
+        node.hasItsName = true
+        if node.isPolled { node.shape = nil }
+        recordPlainly(plainly, of: node, kind)
+      } else if let captured {
+        take(captured, of: node, object, wasRead: wasRead)
+      }
     } else {
       take(
         node.watch(isWatching) { node.read(object, context: walk.context) },
         of: node, object, wasRead: wasRead)
     }
+  }
+
+  /// Copies the values of an object that is as it was but for them; nil if it is another, or was not met yet as a plain one.
+  func readPlainly(_ node: LiveNode, _ object: any RestorableObject) -> CapturedValues? {
+    guard let plain = node.subject.plain, node.subject.plan.shape.isPlain(object, node, plain) else { return nil }
+    return node.readValues(object, context: walk.context)
+  }
+
+  /// Records an object of which nothing but its values is to be recorded, none of them a reference.
+  func recordPlainly(_ values: CapturedValues, of node: LiveNode, _ kind: Int) {
+    if values.isAsStored { return }
+    if !referrers.isEmpty { referrers[node.key] = nil }
+    walk.batch.records.append(.init(key: node.key, kind: kind, row: values.row, entries: values.entries))
   }
 
   /// Brings the tree up to date with what an object answered.
@@ -202,7 +230,7 @@ extension LiveTree {
         + "they are of one class.")
     node.isSpecial =
       captured.shape.model != nil || captured.shape.priority != .normal || !captured.shape.children.isEmpty
-      || !captured.shape.views.isEmpty || captured.shape.classTag != node.subject.fastPath?.classTag
+      || !captured.shape.views.isEmpty || captured.shape.classTag != node.subject.plain?.classTag
     var record = CaptureBatch.Record(
       key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority,
       entries: captured.entries, model: captured.shape.model, role: node.role)
@@ -243,7 +271,7 @@ extension LiveTree {
       return false
     }
     let identity = Identity(classTag: tag, model: captured.shape.model, isView: node.kind == .view)
-    let before = node.identity ?? Identity(classTag: node.subject.plainTag ?? tag, isView: identity.isView)
+    let before = node.identity ?? Identity(classTag: node.subject.plain?.classTag ?? tag, isView: identity.isView)
     let isNamed = node.namesModel
     node.namesModel = identity.model != nil
     node.identity = identity
@@ -278,7 +306,7 @@ extension LiveTree {
     let facts = LiveClass.Tag(
       tag: tag, version: captured.version, kind: walk.batch.kinds.count, mistaken: mistaken)
     walk.batch.kinds.append(kind)
-    subject.add(facts)
+    subject.add(facts, named: captured.shape.version)
     return facts
   }
 }

@@ -3,6 +3,8 @@ internal import RestorationArchive
 extension RestorationCoordinator {
   /// So long objects are asked in one turn of the main actor.
   private static var turn: Duration { .milliseconds(4) }
+  /// The end of a turn, in which its answers are handed over.
+  private static var handingOver: Duration { .microseconds(200) }
   /// The clock is read after so many objects.
   private static var objectsBetweenLooks: Int { 8 }
 
@@ -53,11 +55,13 @@ extension RestorationCoordinator {
     _ round: inout AskingRound, _ application: ApplicationState?, _ context: RestorationContext
   ) -> AskedValues {
     let clock = ContinuousClock()
-    let end = clock.now.advanced(by: Self.turn)
+    let end = clock.now.advanced(by: Self.turn - Self.handingOver)
     var count = 0
-    return tree.ask(&round, application: application, context: context) {
-      count += 1
-      return count.isMultiple(of: Self.objectsBetweenLooks) && clock.now >= end
+    return tree.ask(&round, application: application, context: context) { objects in
+      count += objects
+      guard count >= Self.objectsBetweenLooks else { return false }
+      count = 0
+      return clock.now >= end
     }
   }
 

@@ -3,11 +3,11 @@
 
 /// How to read an object's place in the tree.
 @MainActor protocol ShapeFacet {
-  /// Whether an object is called as its node is, remade by a tag and has nothing below it, no model and no special
-  /// priority.
+  /// Whether an object is called as its node is, says nothing else but what plain objects of its class do, and has nothing
+  /// below it.
   ///
   /// Asks what `read` does, without making a list of answers: most objects are like that, time after time.
-  func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ classTag: RestorationClass?) -> Bool
+  func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ plain: PlainIdentity) -> Bool
   func read(_ object: any RestorableObject) -> CapturedShape
   func identity(of object: any RestorableObject) -> RestorationIdentity
   func children(of object: any RestorableObject) -> [any RestorableController]
@@ -66,21 +66,9 @@ private func downcast<T: AnyObject>(_ object: any RestorableObject, to type: T.T
 }
 
 extension ShapeFacet {
-  func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ classTag: RestorationClass?) -> Bool { false }
+  func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ plain: PlainIdentity) -> Bool { false }
   func children(of object: any RestorableObject) -> [any RestorableController] { [] }
   func views(of object: any RestorableObject) -> [any RestorableView] { [] }
-}
-
-extension ExactText {
-  /// Whether this is the same text; looks first whether it is the same copy of it, as it mostly is.
-  @inline(__always)
-  fileprivate func isSame(as other: Self) -> Bool {
-    // Strings of the same bits are one text; nothing is concluded from bits that differ.
-    let bits = unsafe (
-      unsafeBitCast(rawValue, to: (UInt, UInt).self), unsafeBitCast(other.rawValue, to: (UInt, UInt).self)
-    )
-    return bits.0 == bits.1 || self == other
-  }
 }
 
 struct SharedShape: ShapeFacet {
@@ -94,7 +82,7 @@ struct ViewShape<T: RestorableView>: ShapeFacet {
     precondition(
       identity.class == nil && identity.model == nil && identity.priority == .normal,
       "The restoration of a \(T.self) has more than an identifier and a version; a view comes with its controller.")
-    return CapturedShape(identifier: identity.identifier, version: identity.version)
+    return CapturedShape(identity: identity)
   }
 
   func identity(of object: any RestorableObject) -> RestorationIdentity { downcast(object, to: T.self).restoration }
@@ -105,23 +93,13 @@ struct ControllerShape<T: RestorableController>: ShapeFacet {
   let owner: (any ViewsFacet)?
   var container: (any RolesFacet)?
 
-  func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ classTag: RestorationClass?) -> Bool {
-    let identity = downcast(object, to: T.self).restoration
-    guard let current = identity.identifier, current.isSame(as: node.identifier) else { return false }
-    switch (identity.class, classTag) {
-    case (nil, nil): break
-    case (let current?, let classTag?): guard current.isSame(as: classTag) else { return false }
-    default: return false
-    }
-    return identity.model == nil && identity.priority == .normal && (parent?.children(of: object).isEmpty ?? true)
-      && (owner?.views(of: object).isEmpty ?? true)
+  func isPlain(_ object: any RestorableObject, _ node: LiveNode, _ plain: PlainIdentity) -> Bool {
+    downcast(object, to: T.self).restoration.saysOnly(node.identifier, plain)
+      && (parent?.children(of: object).isEmpty ?? true) && (owner?.views(of: object).isEmpty ?? true)
   }
 
   func read(_ object: any RestorableObject) -> CapturedShape {
-    let identity = downcast(object, to: T.self).restoration
-    var shape = CapturedShape(
-      identifier: identity.identifier, classTag: identity.class, model: identity.model, priority: identity.priority,
-      version: identity.version)
+    var shape = CapturedShape(identity: downcast(object, to: T.self).restoration)
     if let parent { shape.children = parent.children(of: object) }
     if let owner { shape.views = owner.views(of: object) }
     if let container { shape.roles = container.roles(of: shape.children, in: object) }
@@ -152,8 +130,8 @@ struct ContainerFacet<T: RestorationContainer>: RolesFacet {
     let container = downcast(object, to: T.self)
     var roles: [ObjectIdentifier: RestorationRole] = [:]
     for child in children {
-      // In this order: to find the role of one without a name a stack looks through all below it.
-      guard child.restoration.identifier != nil, let role = container.restorationRole(of: child) else { continue }
+      // In this order: few children have a role, and only those are asked for their names.
+      guard let role = container.restorationRole(of: child), child.restoration.identifier != nil else { continue }
       roles[ObjectIdentifier(child)] = role
     }
     return roles

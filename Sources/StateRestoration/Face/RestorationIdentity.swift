@@ -8,34 +8,129 @@
 /// A nil or an empty identifier leaves the object out with everything below it, and is a finding of the save, as it may have been
 /// forgotten. Say ``excluded`` for an object that is left out on purpose.
 public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterpolation {
+  // An identity is copied whenever an object is captured, and most have a name alone.
+  private var facts: Facts
+
+  private enum Facts: Hashable {
+    /// An identifier, and nothing else to say.
+    case name(RestorationIdentifier)
+    /// Everything else.
+    case more(More)
+  }
+
+  /// All that is known of an object that has more to say than its name: copying it is counting one reference.
+  private final class More: Hashable, Sendable {
+    let identifier: RestorationIdentifier?
+    let classTag: RestorationClass?
+    let model: ModelIdentifier?
+    let priority: PreservationPriority
+    let version: StateVersion
+    let isExcluded: Bool
+
+    init(
+      _ identifier: RestorationIdentifier?, _ classTag: RestorationClass?, _ model: ModelIdentifier?,
+      _ priority: PreservationPriority, _ version: StateVersion, isExcluded: Bool
+    ) {
+      self.identifier = identifier
+      self.classTag = classTag
+      self.model = model
+      self.priority = priority
+      self.version = version
+      self.isExcluded = isExcluded
+    }
+
+    /// The facts of an object that says nothing.
+    static let nothing = More(nil, nil, nil, .normal, 1, isExcluded: false)
+
+    static func == (left: More, right: More) -> Bool {
+      left === right
+        || left.identifier == right.identifier && left.classTag == right.classTag && left.model == right.model
+          && left.priority == right.priority && left.version == right.version && left.isExcluded == right.isExcluded
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(identifier)
+      hasher.combine(classTag)
+      hasher.combine(model)
+      hasher.combine(priority)
+      hasher.combine(version)
+      hasher.combine(isExcluded)
+    }
+  }
+
   /// What the object is called among its siblings.
   ///
   /// A child that had no name, or a sibling's, and gets its own is noticed when its parent changes or is invalidated, and by
   /// each explicit save.
-  public var identifier: RestorationIdentifier?
+  public var identifier: RestorationIdentifier? {
+    get {
+      switch facts {
+      case .name(let identifier): identifier
+      case .more(let more): more.identifier
+      }
+    }
+    set { self = Self(newValue, self.class, model, priority, version, isExcluded: isExcluded) }
+  }
 
   /// The tag of the registered class that remakes a controller: stable, never a type's name; nil for one that exists at launch, or
   /// that the delegate makes.
-  public var `class`: RestorationClass?
+  public var `class`: RestorationClass? {
+    get {
+      switch facts {
+      case .name: nil
+      case .more(let more): more.classTag
+      }
+    }
+    set { self = Self(identifier, newValue, model, priority, version, isExcluded: isExcluded) }
+  }
 
   /// Which model object a controller's state belongs to, such as the note that an editor shows; nil for none.
   ///
   /// State of one model object is never given to a controller that names another, so that the draft of one note can't
   /// land in the editor of another. A controller that names none takes any, as it may learn its model from the state; and
   /// state that was preserved without a model, by an older version of the program, say, is anybody's.
-  public var model: ModelIdentifier?
+  public var model: ModelIdentifier? {
+    get {
+      switch facts {
+      case .name: nil
+      case .more(let more): more.model
+      }
+    }
+    set { self = Self(identifier, self.class, newValue, priority, version, isExcluded: isExcluded) }
+  }
 
   /// How soon a controller's state is left out when the archive outgrows its budget.
-  public var priority: PreservationPriority
+  public var priority: PreservationPriority {
+    get {
+      switch facts {
+      case .name: .normal
+      case .more(let more): more.priority
+      }
+    }
+    set { self = Self(identifier, self.class, model, newValue, version, isExcluded: isExcluded) }
+  }
 
   /// The version of what coder methods and marked properties preserve: the same for all objects of a class.
   ///
   /// Older state is given to them with ``RestorationDecoder/storedVersion`` in hand; newer state is refused, kept and reported.
   /// A ``VersionedState`` has its version in its own type: then this one stays 1, or the program traps.
-  public var version: StateVersion
+  public var version: StateVersion {
+    get {
+      switch facts {
+      case .name: 1
+      case .more(let more): more.version
+      }
+    }
+    set { self = Self(identifier, self.class, model, priority, newValue, isExcluded: isExcluded) }
+  }
 
   /// Whether the object is left out on purpose.
-  package let isExcluded: Bool
+  package var isExcluded: Bool {
+    switch facts {
+    case .name: false
+    case .more(let more): more.isExcluded
+    }
+  }
 
   /// Names an object, and says what else is to be known of it.
   ///
@@ -49,21 +144,59 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
     _ identifier: RestorationIdentifier?, class: RestorationClass? = nil, model: ModelIdentifier? = nil,
     priority: PreservationPriority = .normal, version: StateVersion = 1
   ) {
-    self.identifier = identifier
-    self.class = `class`
-    self.model = model
-    self.priority = priority
-    self.version = version
-    isExcluded = false
+    self.init(identifier, `class`, model, priority, version, isExcluded: false)
   }
 
   /// Names an object that has nothing else to say.
   public init(stringLiteral identifier: String) { self.init(RestorationIdentifier(rawValue: identifier)) }
 
   /// An object that is left out on purpose, with everything below it.
-  public static let excluded = RestorationIdentity()
+  public static let excluded = RestorationIdentity(nil, nil, nil, .normal, 1, isExcluded: true)
 
-  private init() {
-    (identifier, `class`, model, priority, version, isExcluded) = (nil, nil, nil, .normal, 1, true)
+  // Equal identities are stored in one way.
+  private init(
+    _ identifier: RestorationIdentifier?, _ classTag: RestorationClass?, _ model: ModelIdentifier?,
+    _ priority: PreservationPriority, _ version: StateVersion, isExcluded: Bool
+  ) {
+    guard classTag == nil, model == nil, priority == .normal, version == 1, !isExcluded else {
+      facts = .more(More(identifier, classTag, model, priority, version, isExcluded: isExcluded))
+      return
+    }
+    facts = identifier.map { .name($0) } ?? .more(.nothing)
+  }
+}
+
+extension RestorationIdentity {
+  /// Whether an object is called so, and says nothing else but what plain objects of its class do.
+  ///
+  /// It is asked of nearly all objects, time after time: it copies no text.
+  func saysOnly(_ identifier: RestorationIdentifier, _ plain: PlainIdentity) -> Bool {
+    switch facts {
+    case .name(let name): plain.classTag == nil && plain.version == 1 && name.isSame(as: identifier)
+    case .more(let more):
+      more.model == nil && more.priority == .normal && more.version == plain.version
+        && more.identifier?.isSame(as: identifier) == true
+        && (plain.classTag.map { more.classTag?.isSame(as: $0) == true } ?? (more.classTag == nil))
+    }
+  }
+}
+
+/// What most objects of a class say of themselves beside their names.
+struct PlainIdentity {
+  /// The tag of the class that remakes them.
+  var classTag: RestorationClass?
+  /// The version that they name.
+  var version: StateVersion = 1
+}
+
+extension ExactText {
+  /// Whether this is the same text; looks first whether it is the same copy of it, as it mostly is.
+  @inline(__always)
+  fileprivate func isSame(as other: Self) -> Bool {
+    // Strings of the same bits are one text; nothing is concluded from bits that differ.
+    let bits = unsafe (
+      unsafeBitCast(rawValue, to: (UInt, UInt).self), unsafeBitCast(other.rawValue, to: (UInt, UInt).self)
+    )
+    return bits.0 == bits.1 || self == other
   }
 }

@@ -103,7 +103,8 @@ public import Observation
   override open func restorationRole(of child: any RestorableController) -> RestorationRole? {
     // Whoever observes this observes the stack.
     let stack = stack
-    guard let index = places[ObjectIdentifier(child)],
+    // One without a name has no role, and none is looked for: that would go through all below it that have no name either.
+    guard child.restoration.identifier != nil, let index = places[ObjectIdentifier(child)],
       let below = stack[..<index].lazy.compactMap(\.restoration.identifier).last
     else { return super.restorationRole(of: child) }
     return .standing(on: below)

@@ -72,6 +72,18 @@ import Musl
     #expect(third.isOpen)
   }
 
+  @Test func `a slot that is let go while its holder is looked up is taken`() throws {
+    let holder = try rig.archives(memory)
+    try holder.publish(first)
+    let faulty = FaultyFileSystem(memory)
+    let second = try rig.archives(faulty)
+    faulty.onLockHolder { holder.close() }
+    try second.open()
+    #expect(second.isOpen)
+    faulty.onLockHolder(nil)
+    #expect(error { try holder.open() }?.code == .inUse)
+  }
+
   @Test func `who waited while the slot was deleted gets the new one, and no deleted directory`() throws {
     let holder = try rig.archives(memory)
     try holder.publish(first)

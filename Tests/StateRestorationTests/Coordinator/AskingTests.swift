@@ -95,7 +95,7 @@ import Testing
     var found: Set<CaptureBatch.Key> = []
     while !round.isOver {
       let end = round.askedCount + 1_000
-      let asked = coordinator.tree.ask(&round, context: bench.configuration.context) {
+      let asked = coordinator.tree.ask(&round, context: bench.configuration.context) { _ in
         // As the clock would say.
         turnIsOver(&turns, end)
       }

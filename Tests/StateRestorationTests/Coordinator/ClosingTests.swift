@@ -1,4 +1,5 @@
 import DataProtection
+import Dispatch
 import StateRestorationTesting
 import Testing
 
@@ -44,11 +45,14 @@ import Testing
     var first: RestorationCoordinator? = try RestorationCoordinator(device: device, delegate: delegate)
     _ = try await first?.restore(into: root)
     _ = try await first?.preserve(root)
-    first?.worker.post { _ in for _ in 0..<100_000 {} }
+    // The last save doesn't end before the next coordinator was made.
+    let isMade = DispatchSemaphore(value: 0)
+    first?.worker.post { _ in isMade.wait() }
     weak let gone = first
     first = nil
     #expect(gone == nil)
     let second = try RestorationCoordinator(device: device, delegate: delegate)
+    isMade.signal()
     let again = Screen("root")
     #expect(try await second.restore(into: again).outcome == .restored)
     #expect(again.text == "saved")
