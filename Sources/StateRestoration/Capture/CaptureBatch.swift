@@ -38,6 +38,15 @@ struct CaptureBatch: Sendable {
     /// Nothing, after the turn that restores: this row fits it, but it is met as one that came by itself.
     case late(NodeID)
 
+    /// The record that it was given, or the row that was found for it.
+    var node: NodeID? {
+      switch self {
+      case .own(let row), .unread(let row), .late(let row): row
+      case .record(let gift): gift.record ?? gift.row
+      case .nothing: nil
+      }
+    }
+
     /// What it was given.
     var gift: Gift? {
       switch self {
@@ -51,14 +60,16 @@ struct CaptureBatch: Sendable {
   /// The records of a row that an object was given.
   struct Gift: Hashable, Sendable {
     var row: NodeID
-    /// The record that the object has, and that its next difference replaces.
-    var record: NodeID
+    /// The record that the object has, and that its next difference replaces; nil where it keeps what it has.
+    var record: NodeID?
     /// Older ones that it could have been given, and that wait until the conflict is settled.
     var superseded: [NodeID] = []
     /// Others that were joined with it.
     var joined: [NodeID] = []
     /// *First* ones that it could have been given, and that go.
     var first: [NodeID] = []
+    /// Rows with nothing but *first* records, which become one with the row.
+    var rows: [NodeID] = []
     /// Whether restoring itself has made the values others than those stored: they were migrated, or were not read whole.
     var isChanged = false
   }

@@ -36,6 +36,10 @@ internal import RestorationArchive
   var relinked: Set<CaptureBatch.Key> = []
   /// Objects below one that came anew: what was below them stays below the row that it left.
   var leftWhole: Set<CaptureBatch.Key> = []
+  /// Objects whose rows stay below that of one that came anew, unless they are met below another one.
+  var stayedBehind: [ObjectIdentifier: LiveNode] = [:]
+  /// The keys that objects have which came by themselves, as those above them did, by the keys that they had.
+  var successors: [CaptureBatch.Key: CaptureBatch.Key] = [:]
   /// The keys that objects had before they came anew in this walk, and those of the parents below which they did, by their keys.
   var cameAnew: [CaptureBatch.Key: (former: CaptureBatch.Key, parent: CaptureBatch.Key?)] = [:]
   /// Where the node stood in its list that another one has replaced last.

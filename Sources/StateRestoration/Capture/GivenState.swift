@@ -106,8 +106,10 @@ internal import RestorationArchive
       object === node.object
     else { return nil }
     objects[index].isMet = true
-    node.identity = objects[index].identity
-    return objects[index].given
+    let given = objects[index].given
+    // One that keeps what it has is what it was.
+    if given.gift == nil || given.gift?.record != nil { node.identity = objects[index].identity }
+    return given
   }
 
   /// What the app-level state was given.

@@ -40,6 +40,8 @@ internal import RestorationArchive
   var hasItsName = false
   /// The key that the object had until this capture, in which it has left the hierarchy and come again.
   var former: CaptureBatch.Key?
+  /// The record that the object was given by restoring, or else the row that was found for it.
+  var givenNode: NodeID?
   /// The capture in which the object was last asked.
   var lastRead = 0
   /// What it said then of its place and of the objects that it refers to, in short; nil where it had nothing special to say.

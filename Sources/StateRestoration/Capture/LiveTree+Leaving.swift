@@ -52,6 +52,7 @@ extension LiveTree {
       walk.batch.outgrown.append(former)
     }
     walk.cameAnew[anew.key] = (node.former ?? node.key, node.parent?.key)
+    walk.successors[node.key] = anew.key
     anew.role = node.role
     func replace(in list: inout [LiveNode]) -> Int? {
       // Siblings that come anew do so one after the other, mostly from the last to the first.
@@ -114,7 +115,10 @@ extension LiveTree {
         walk.batch.outgrown.append(one.key)
       } else if isCarriedOver {
         walk.batch.releases.append(one.key)
-        if isComingAnew { walk.leftWhole.insert(one.key) }
+        if isComingAnew {
+          walk.leftWhole.insert(one.key)
+          walk.stayedBehind[one.objectIdentity] = one
+        }
       } else {
         walk.batch.removals.append(one.key)
         // What was stored below one that leaves goes with it.

@@ -121,7 +121,21 @@ extension LiveTree {
     return holders
   }
 
+  /// An object that moved away from below one that came anew in the same capture brings its row.
+  private func followFormer(_ node: LiveNode, below parent: LiveNode?) {
+    guard !walk.stayedBehind.isEmpty, node.former == nil,
+      let former = walk.stayedBehind.removeValue(forKey: node.objectIdentity), former.object === node.object
+    else { return }
+    if let parent, walk.successors[former.parentKey] == parent.key {
+      walk.successors[former.key] = node.key
+    } else {
+      walk.batch.releases.removeAll { $0 == former.key }
+      (node.former, node.identity, node.lastRead) = (former.key, former.identity, former.lastRead)
+    }
+  }
+
   func insert(_ node: LiveNode, parent: LiveNode?) {
+    followFormer(node, below: parent)
     node.parent = parent
     node.isDirty = true
     if node.subject.awareness != .everything { poll(node) }
@@ -133,6 +147,7 @@ extension LiveTree {
     }
     walk.hasMoved = true
     var given = self.given.take(node)
+    node.givenNode = given?.node
     if case .own? = given {
       // Observing an object takes reading it, so that only others wait.
       node.mayWait = walk.batch.isMeeting && node.subject.awareness == .nothing

@@ -16,6 +16,8 @@ internal import RestorationArchive
   var given = GivenState()
   /// How much the launch asks for.
   var extent = RestorationExtent.restore
+  /// Told whose values are read next, by their record or row, in the capture that ends a restoring turn.
+  var noteReading: ((NodeID?) -> Void)?
   /// Whether a capture is in progress: it runs code of the program.
   var isCapturing = false
   /// How often everything was forgotten, which gives objects other keys.
@@ -234,8 +236,11 @@ internal import RestorationArchive
   }
 
   /// Whether an object that was met may still be given state: it came by itself, and nothing tells of an edit.
+  ///
+  /// One that can join keeps what it has in any case, and joins the rest.
   func mayBeGiven(_ node: LiveNode) -> Bool {
-    node.isNewcomer && node.subject.awareness != .nothing && (node.lastRead == 0 || !node.flag.isRaised)
+    node.isNewcomer && !node.subject.joins && node.subject.awareness != .nothing
+      && (node.lastRead == 0 || !node.flag.isRaised)
   }
 
   // MARK: - What to read

@@ -15,8 +15,9 @@ extension RestorationCoordinator {
   /// controllers above it.
   ///
   /// A crash in here is put down to the object, like one during restoring. State is given once: an object that had it and
-  /// has left took it along, and an object that a save has met keeps its own (``NotRestoredReason/touchedMeanwhile``). Called
-  /// while objects are given their state, it waits until all have theirs: the restoration's report tells.
+  /// has left took it along. One that was edited keeps what it has (``NotRestoredReason/touchedMeanwhile``), and the stored state
+  /// waits beside that until the conflict is settled; a ``MergingController`` joins both. Called while objects are given
+  /// their state, it waits until all have theirs: the restoration's report tells.
   ///
   /// - Parameters:
   ///   - object: The controller or view.
@@ -58,32 +59,39 @@ extension RestorationCoordinator {
 
   private func giveState(to late: LateObject) -> NodeReport? {
     guard let turn = restored else { return nil }
-    guard let index = storedPlace(at: late.path) else {
-      // The stored state belongs below another object, and stays until this one has something newer.
-      if lateObjects == nil, tree.node(of: late.object) == nil, turn.index(at: late.path) != nil {
-        tree.given.noteRefused(late.object)
-      }
-      return nil
+    guard let index = storedPlace(at: late.path) else { return nil }
+    let lead = turn.plan.lead(of: index)
+    if turn.wasRefused(late.object, at: lead) {
+      return NodeReport(path: late.path, result: .notRestored(turn.mismatch(of: late.object, with: lead)))
     }
-    guard turn.object(at: index) == nil else { return nil }
-    if lateObjects == nil, let node = tree.node(of: late.object), !tree.mayBeGiven(node) {
-      return NodeReport(path: late.path, result: .notRestored(.touchedMeanwhile))
-    }
-    guard !turn.isSpent(index, for: late.object), !isHeld(index, in: turn, butBy: late) else { return nil }
-    return turn.interruptingNotes { giveState(to: late, from: turn, at: index) }
+    guard !turn.isSpent(lead, for: late.object), !isHeld(lead, in: turn, butBy: late) else { return nil }
+    return turn.interruptingNotes { giveState(to: late, from: turn, at: lead) }
   }
 
-  /// Whether another live object stands in a place: nobody else finds its row.
-  private func isHeld(_ index: Int, in turn: RestoreTurn, butBy late: LateObject) -> Bool {
-    guard let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }), let above = tree.node(of: parent)
-    else { return false }
-    return above.children.contains { child in
-      child.identifier == late.path.last && child.object != nil && child.object !== late.object
+  /// Whether a live object has a place: the late object itself, as it was given that, or another one that stands there.
+  private func isHeld(_ lead: Int, in turn: RestoreTurn, butBy late: LateObject) -> Bool {
+    for row in turn.plan.rows(ledBy: lead) {
+      guard let object = turn.object(at: row) else { continue }
+      if object === late.object { return true }
+      if identifier(of: object) == late.path.last, turn.isInstalled(object, at: row) { return true }
     }
+    guard let parent = turn.plan.nodes[lead].parent.flatMap({ turn.controller(at: $0) }),
+      let above = tree.node(of: parent)
+    else { return false }
+    // One that was taken out in this turn has left.
+    return above.children.contains { child in
+      guard child.identifier == late.path.last, let object = child.object, object !== late.object else { return false }
+      return parent.listedChildren.contains { $0 === object } || parent.listedViews.contains { $0 === object }
+    }
+  }
+
+  private func identifier(of object: any RestorableObject) -> RestorationIdentifier? {
+    (object as? any RestorableController)?.restoration.identifier
+      ?? (object as? any RestorableView)?.restoration.identifier
   }
 
   /// Does with one subtree of the restored state what restoring does with all of it.
-  private func giveState(to late: LateObject, from turn: RestoreTurn, at index: Int) -> NodeReport? {
+  private func giveState(to late: LateObject, from turn: RestoreTurn, at lead: Int) -> NodeReport? {
     func refused(_ reason: NotRestoredReason) -> NodeReport {
       // The stored state stays until the object has something newer.
       tree.given.noteRefused(late.object)
@@ -91,29 +99,38 @@ extension RestorationCoordinator {
       return NodeReport(path: late.path, result: .notRestored(reason))
     }
     guard !extensions.isTimedOut else { return refused(.timedOut) }
-    if let parent = turn.plan.nodes[index].parent, turn.object(at: parent) == nil { return refused(.parentNotRestored) }
-    guard turn.isInstalled(late.object, at: index) else { return refused(.notInstalled) }
-    if lateObjects == nil { turn.freePlace(of: late.object) }
-    turn.makeObjects(for: late.object, at: index)
-    let top = turn.chosen[index] ?? index
-    let range = top..<turn.plan.nodes[top].end
+    let parent = turn.plan.nodes[lead].parent
+    if let parent, turn.object(at: parent) == nil { return refused(.parentNotRestored) }
+    guard turn.isInstalled(late.object, at: lead) else { return refused(.notInstalled) }
+    if lateObjects == nil {
+      if tree.node(of: late.object) == nil { turn.freePlace(of: late.object) }
+      turn.keepsLate = { [tree] object in tree.node(of: object).map { !tree.mayBeGiven($0) } ?? false }
+    }
+    defer { turn.keepsLate = nil }
+    let found = turn.makeObjects(for: late.object, at: lead)
+    let range = found.map { $0..<turn.plan.nodes[$0].end } ?? lead..<lead
     turn.installChildren(in: range)
     turn.decode(in: range)
     turn.finishLate(range)
     // In the turn that restores, the capture at its end meets them.
     if lateObjects == nil {
       turn.noteGifts(in: tree, range: range)
-      if turn.object(at: top) == nil { tree.given.noteRefused(late.object) }
-      if let node = tree.node(of: late.object) { tree.givenLate.append(node) }
-      if let parent = turn.plan.nodes[index].parent.flatMap({ turn.object(at: $0) }) {
-        parent.invalidateRestorableState()
+      if found == nil {
+        turn.noteRefused(late.object, at: lead)
+        tree.given.noteRefused(late.object)
       }
+      for index in range {
+        if let node = turn.object(at: index).flatMap({ tree.node(of: $0) }) { tree.givenLate.append(node) }
+      }
+      if let parent = parent.flatMap({ turn.object(at: $0) }) { parent.invalidateRestorableState() }
       // Together with all that are registered in this turn.
       lookAtNewcomers(.noticed)
       turn.letGo(range)
     }
     hasNewOutcomes = true
-    return turn.reports(in: range).first ?? turn.reports(in: index..<index + 1).first
+    return turn.reports(in: range).first
+      ?? NodeReport(
+        path: late.path, result: .notRestored(turn.reason(lead) ?? turn.mismatch(of: late.object, with: lead)))
   }
 
   /// Removes preserved state that no object has, with everything below it, from the next save on.

@@ -88,7 +88,7 @@ extension RestorationCoordinator {
   /// Ends this turn, in which nothing that the program does on a locked device is an edit: all that follows is one.
   package func endTurn() async { endThisTurn() }
 
-  private func endThisTurn() {
+  func endThisTurn() {
     guard let (scope, expected) = dueLook else { return }
     dueLook = nil
     guard standing == expected, operations.current != .restoring, let root else { return }

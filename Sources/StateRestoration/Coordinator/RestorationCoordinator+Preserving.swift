@@ -113,6 +113,7 @@ extension RestorationCoordinator {
     case .success(let saved):
       for key in saved.unencoded { tree.node(key).map(tree.mark) }
       for key in saved.edited { tree.node(key)?.isNewcomer = false }
+      for object in saved.gaveUp.compactMap({ tree.node($0)?.object }) { restored?.freePlace(of: object) }
       tree.unplaced = saved.unplaced
       if standing == .new { standing = written.base == .locked ? .locked : .live }
       if saved.isWaiting { return .deferred(.locked) }

@@ -57,6 +57,7 @@ extension RestorationCoordinator {
     turn.noteEnd()
     lateObjects = nil
     let batch = meet(turn, root, given, edits)
+    if !batch.leftGifts.isEmpty { turn.rejectLeft(batch.leftGifts.map(\.row), from: tree) }
     report.nodes = turn.reports()
     report.mainActorDuration = clock.now - start
     standing = .live
@@ -72,12 +73,13 @@ extension RestorationCoordinator {
   }
 
   private func warn(of report: RestorationReport) {
-    var retired: [RestorationPath] = []
+    // Those below a row follow it.
+    var retired: RestorationPath?
     var unread: [[String]: (path: RestorationPath, others: Int)] = [:]
     for node in report.nodes {
       switch node.notRestoredReason {
-      case .classRetired?: retired.append(node.path)
-      case .parentNotRestored? where retired.contains { node.path.components.starts(with: $0.components) }: break
+      case .classRetired?: retired = node.path
+      case .parentNotRestored? where retired.map { node.path.components.starts(with: $0.components) } == true: break
       case let reason?: log.log(.warning, "\(node.path): \(reason)")
       case nil:
         for case .unreadKeys(let keys) in node.remarks {
@@ -149,7 +151,17 @@ extension RestorationCoordinator {
       tree.given.noteApplication(application, isEdit: edits.hasApplication)
       state = takeApplicationState(context: context)
     }
+    // A death in the code of an object that is asked for its values is that object's.
+    tree.noteReading = { [weak self] in self?.noteReading($0) }
+    defer {
+      tree.noteReading = nil
+      noteReading(nil)
+    }
     return capture(root, scope: .all, context: context, application: state, isMeeting: true)
+  }
+
+  private func noteReading(_ row: NodeID?) {
+    if !hasAnnouncedEnd { attempt?.note(node: row?.rawValue) }
   }
 
   /// Age and versions of the whole, before anybody is asked.

@@ -45,6 +45,7 @@ extension Table {
       let row = try target(of: node, at: place, goesByKey: goesByKey, taken)
       targets[source] = row
       taken.insert(row)
+      if hasRecords { try takeClass(of: node, row) }
       stack += children.reversed()
       if node.attributes.flags.contains(.absent) {
         try setFlag(.absent, true, of: row)
@@ -101,8 +102,17 @@ extension Table {
     return try insert(at: place, node.attributes)
   }
 
+  /// A row has the class of the object that wrote its records.
+  private mutating func takeClass(of node: RestorationArchive.Node, _ row: NodeID) throws(ArchiveError) {
+    guard var stored = try writer.node(row)?.attributes, stored.classTag != node.attributes.classTag else { return }
+    stored.classTag = node.attributes.classTag
+    stored.flags.remove(.namedByType)
+    stored.flags.formUnion(node.attributes.flags.intersection(.namedByType))
+    try writer.setAttributes(stored, of: row)
+  }
+
   /// The facts that *Find* needs, for an object that reads a version.
-  private func findRow(_ row: NodeID, for asker: Asker) throws(ArchiveError) -> Find.Row {
+  func findRow(_ row: NodeID, for asker: Asker) throws(ArchiveError) -> Find.Row {
     guard let node = try writer.node(row) else { return Find.Row(identity: asker.identity, canBeGiven: false) }
     var found = Find.Row(
       identity: classes.current(node.attributes.identity), canBeGiven: false, isAbsent: absent.contains(row),

@@ -46,7 +46,7 @@ extension Table {
     }
     // The keys of live objects change all at once: only then rows share keys. Mostly no place has a second row.
     guard !numbered.isEmpty else { return }
-    for placement in arrivals.batch.placements {
+    for placement in arrivals.batch.placements where placement.parent.map(givingUp.contains) != true {
       if let row = row(of: placement.key) { try uniteHeld(row, placement.key) }
     }
   }
@@ -64,19 +64,20 @@ extension Table {
     guard holders[row] == nil || holders[row] == placement.key, let node = try writer.node(row),
       arrivals.fits(classes.current(node.attributes.identity), placement.key)
     else { return }
-    var holding = Holding(place: placement, row: row)
     let gift = placement.given?.gift
+    if let gift, gift.record == nil { return try keep(placement, gift) }
+    if case .late? = placement.given, let holding = holding(placement.key) {
+      return try moveHolding(holding, placement, to: row)
+    }
+    var holding = Holding(place: placement, row: row)
     if gift != nil { try leaveForGift(placement.key, row) } else { letGo(placement.key) }
     if let gift {
-      holding.record = gift.record
-      holding.superseded = gift.superseded
+      for other in gift.rows where holders[other] == nil { try move(contentsOf: other, into: row) }
+      holding.record = gift.record.map(current)
+      holding.superseded = gift.superseded.map(current)
       holding.joined = gift.joined
-      // Mostly no place has a second row.
-      if !numbered.isEmpty, !isFirst(gift.record) {
-        holding.superseded += try takeInRows(of: placement.key, row, arrivals)
-      }
     }
-    for record in gift?.first ?? [] { try removeRecord(record) }
+    for record in gift?.first ?? [] { try removeRecord(current(record)) }
     if case .unread? = placement.given, try !records(of: row).isEmpty, !placement.isEdit {
       holding.baseline = .unknown
     }
@@ -97,41 +98,34 @@ extension Table {
     if let old = former.row, old != row, try writer.node(old) != nil { try move(contentsOf: old, into: row) }
   }
 
-  /// Present rows that have nothing but *first* records become one with the row that an object is given a record of.
-  ///
-  /// Those of its model, or of none: the rows of other models are somebody else's. Their records go that the object could have been
-  /// given, but for one that is the row's oldest.
-  ///
-  /// - Returns: That one.
-  private mutating func takeInRows(
-    of key: CaptureBatch.Key, _ row: NodeID, _ arrivals: Arrivals
-  ) throws(ArchiveError) -> [NodeID] {
-    guard let place = try place(of: row) else { return [] }
-    let own = Set(try records(of: row))
-    for other in try rows(at: place) where other != row && holders[other] == nil && !absent.contains(other) {
-      guard let node = try writer.node(other), arrivals.fits(classes.current(node.attributes.identity), key),
-        node.attributes.model == nil || node.attributes.model == arrivals.attributes(key)?.model,
-        try records(of: other).allSatisfy(isFirst)
-      else { continue }
-      try move(contentsOf: other, into: row)
-    }
-    let incoming = try records(of: row).filter { !own.contains($0) }
-    guard !incoming.isEmpty, let version = arrivals.attributes(key)?.version else { return [] }
-    let oldest = try oldestRecord(of: row)
-    for record in incoming where record != oldest {
-      if try canBeGiven(record, version) { try removeRecord(record) }
-    }
-    guard let oldest, incoming.contains(oldest), try canBeGiven(oldest, version) else { return [] }
-    return [oldest]
+  /// An object that came by itself has another row from now on, which can't give it anything; it keeps what it has.
+  private mutating func moveHolding(
+    _ holding: Holding, _ placement: CaptureBatch.Placement, to row: NodeID
+  ) throws(ArchiveError) {
+    var holding = holding
+    letGo(placement.key)
+    if let old = holding.row, old != row, try writer.node(old) != nil { try move(contentsOf: old, into: row) }
+    holding.row = row
+    holding.record = holding.record.map(current)
+    holding.place.given = placement.given
+    hold(holding, placement.key)
+    try reopen(row)
   }
 
-  private func oldestRecord(of row: NodeID) throws(ArchiveError) -> NodeID? {
-    var oldest: (record: NodeID, save: UInt32)?
-    for record in try records(of: row) {
-      let save = try writer.node(record)?.attributes.save ?? 0
-      if oldest.map({ save < $0.save }) ?? true { oldest = (record, save) }
+  /// An object keeps what it has; what it could have been given is superseded, or joined with that.
+  private mutating func keep(
+    _ placement: CaptureBatch.Placement, _ gift: CaptureBatch.Gift
+  ) throws(ArchiveError) {
+    guard var holding = holding(placement.key), holding.row == gift.row else { return }
+    holding.place.given = placement.given
+    holding.superseded += gift.superseded
+    holding.joined += gift.joined
+    if holding.record == nil, let newest = holding.joined.popLast() {
+      holding.record = newest
+      // Joined values are an edit, whatever it had before.
+      holding.baseline = .unencodable
     }
-    return oldest?.record
+    hold(holding, placement.key)
   }
 
   /// Whether a record can be given to an object that reads a version, as far as is known without decoding it.
@@ -168,7 +162,9 @@ extension Table {
       return hold(holding, placement.key)
     }
     let place = Place(parent: try rowAbove(placement), identifier: placement.identifier)
-    if let row = try unheldRow(at: place, classes.current(holding.attributes.identity)) {
+    // What waits below a row that the parent gives up is not the object's.
+    let isBelowOther = !givingUp.isEmpty && placement.parent.map(givingUp.contains) == true
+    if !isBelowOther, let row = try unheldRow(at: place, classes.current(holding.attributes.identity)) {
       holding.row = row
       if try !records(of: row).isEmpty, isMet { holding.baseline = .unknown }
       hold(holding, placement.key)
@@ -246,6 +242,34 @@ extension Table {
     return isAny
   }
 
+  /// Has rows that share a key become one: an earlier program has written them under another tag of their class.
+  ///
+  /// The one that was live last stays.
+  ///
+  /// - Returns: Whether there were such.
+  mutating func uniteTwins() throws(ArchiveError) -> Bool {
+    var isAny = false
+    for place in numbered.keys.sorted(by: { ($0.parent?.rawValue ?? 0) < ($1.parent?.rawValue ?? 0) }) {
+      var twins: [Identity: [NodeID]] = [:]
+      for row in try rows(at: place) {
+        guard let node = try writer.node(row) else { continue }
+        twins[classes.current(node.attributes.identity), default: []].append(row)
+      }
+      for (identity, rows) in twins where rows.count > 1 {
+        let asker = Asker(identity: identity, version: 0, acceptedClasses: [])
+        var facts: [Find.Row] = []
+        for row in rows { facts.append(try findRow(row, for: asker)) }
+        guard let newest = Find.newest(facts) else { continue }
+        for row in rows where row != rows[newest] {
+          if !absent.contains(row) { try reopen(rows[newest]) }
+          try move(contentsOf: row, into: rows[newest])
+        }
+        isAny = true
+      }
+    }
+    return isAny
+  }
+
   /// Moves the records of a row, and the rows below it, into another one, and removes it.
   private mutating func move(contentsOf source: NodeID, into target: NodeID) throws(ArchiveError) {
     var waiting = [(source, target)]
@@ -282,6 +306,7 @@ extension Table {
     try writer.moveState(of: record, to: target)
     try setRecordFacts(of: target, from: node.attributes)
     if written.contains(record) { written.insert(target) }
+    movedRecords[record] = target
     try removeRecord(record)
   }
 
@@ -333,7 +358,8 @@ extension Table {
   /// Removes what objects were given that have left in the turn that gave it.
   mutating func leave(_ gifts: [CaptureBatch.Gift]) throws(ArchiveError) {
     for gift in gifts where holders[gift.row] == nil {
-      for record in [gift.record] + gift.superseded + gift.joined + gift.first { try removeRecord(record) }
+      let records = [gift.record].compactMap(\.self) + gift.superseded + gift.joined + gift.first
+      for record in records { try removeRecord(current(record)) }
       try becomeAbsent(gift.row)
     }
   }
@@ -383,7 +409,7 @@ extension Table {
   /// Removes older records that a live object could have been given: the program was shown them, and has settled the conflict.
   mutating func settle(_ key: CaptureBatch.Key, _ records: [NodeID]) throws(ArchiveError) {
     guard let holding = holding(key) else { return }
-    let settled = Set(records)
+    let settled = Set(records.map(current))
     for record in holding.superseded where settled.contains(record) { try removeRecord(record) }
     update(key) { $0.superseded.removeAll(where: settled.contains) }
   }

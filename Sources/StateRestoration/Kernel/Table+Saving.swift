@@ -9,7 +9,10 @@ extension Table {
     for key in batch.releases { letGo(key) }
     for key in batch.outgrown { try outgrow(key) }
     if holders.isEmpty { makeRoom(for: batch.placements.count) }
-    if !batch.placements.isEmpty { try place(Arrivals(batch)) }
+    if !batch.placements.isEmpty {
+      try findGivingUp(batch)
+      try place(Arrivals(batch))
+    }
     for key in batch.removals { try leave(key) }
     try leave(batch.leftGifts)
     try drop(batch.removedRows)
@@ -82,6 +85,8 @@ extension Table {
       if error.code == .limitExceeded, let place = holding(key)?.place, holding(key)?.row == nil {
         return try refuse(place, because: error)
       }
+      // Met with values that can't be encoded: the first that can be are an edit.
+      if let holding = holding(key), holding.record == nil, holding.baseline == nil { try note(.unencodable, key) }
       unencoded[key] = error.cause?.descriptionWithoutState ?? error.message
     }
   }
@@ -96,21 +101,37 @@ extension Table {
     guard let model = attributes.model, let holding = holding(key), let row = holding.row,
       var stored = try writer.node(row)?.attributes, stored.model == nil
     else { return }
-    if holding.isCaptured, holding.attributes.model == nil {
-      var isChanged = false
-      if let baseline = holding.baseline {
-        let values = valuesNow(record, of: batch)
-        isChanged = baseline != .unknown && values != baseline
-      } else if let own = holding.record, try writer.node(own)?.hasRecord == true {
-        // Those that can't be encoded are not those of a record.
-        isChanged = valuesNow(record, of: batch) == .unencodable
-        if !isChanged { isChanged = try !writer.hasRecord(of: own, entries: entries) }
-      }
-      if isChanged { return try giveUpRow(key, attributes) }
-    }
+    if try hasChanged(holding, record, of: batch, entries) { return try giveUpRow(key, attributes) }
     stored.model = model
     try writer.setAttributes(stored, of: row)
     try uniteHeld(row, key)
+  }
+
+  /// Whether the values of an object that named no model so far are others than in the last save.
+  private mutating func hasChanged(
+    _ holding: Holding, _ record: CaptureBatch.Record, of batch: CaptureBatch, _ entries: [RestorationArchive.Entry]
+  ) throws(ArchiveError) -> Bool {
+    guard holding.isCaptured, holding.attributes.model == nil else { return false }
+    if let baseline = holding.baseline {
+      let values = valuesNow(record, of: batch)
+      return baseline != .unknown && (values != baseline || values == .unencodable)
+    }
+    guard let own = holding.record, try writer.node(own)?.hasRecord == true else { return false }
+    // Those that can't be encoded are not those of a record.
+    if valuesNow(record, of: batch) == .unencodable { return true }
+    return try !writer.hasRecord(of: own, entries: entries)
+  }
+
+  /// Finds the objects that name their first models with changed values: those below them come below other rows.
+  private mutating func findGivingUp(_ batch: CaptureBatch) throws(ArchiveError) {
+    givingUp = []
+    for record in batch.records where record.model != nil {
+      guard let holding = holding(record.key), let row = holding.row, holding.isCaptured,
+        holding.attributes.model == nil,
+        let stored = try writer.node(row)?.attributes, stored.model == nil
+      else { continue }
+      if try hasChanged(holding, record, of: batch, batch.entries(of: record)) { givingUp.insert(record.key) }
+    }
   }
 
   /// Has the row of a live object become one with a row of the same key; what the object has is the newest then.
@@ -141,6 +162,7 @@ extension Table {
     hold(holding, key)
     try reopen(row)
     successors[former] = row
+    gaveUp.insert(key)
     if let order = formerOrders[former] { try arrangeNewRows(below: former, as: order) }
     // With those that objects below it have given up in the same way.
     for child in try writer.children(of: former) where holders[child] != nil || successors[child] != nil {

@@ -68,6 +68,12 @@ struct Table: Sendable {
   var numbered: [Place: [NodeID]]
   /// The rows below others as they stood before one of them came beside another of its place: they are to be arranged.
   var formerOrders: [NodeID: [NodeID]] = [:]
+  /// Where records are that came from rows that became one with others, by their former numbers.
+  var movedRecords: [NodeID: NodeID] = [:]
+  /// The objects that have given their rows up since the last save.
+  var gaveUp: Set<CaptureBatch.Key> = []
+  /// The objects that give their rows up in this capture, as they name their first models with changed values.
+  var givingUp: Set<CaptureBatch.Key> = []
   /// The rows that objects have instead of others in the same places, by those.
   var successors: [NodeID: NodeID] = [:]
   /// The second and later records of rows, in the order of their saves.
@@ -327,6 +333,13 @@ struct Table: Sendable {
     var records = furtherRecords[row] ?? []
     if let node = try writer.node(row), node.hasRecord { records.insert(row, at: 0) }
     return records
+  }
+
+  /// Where a record of the loaded table is now.
+  func current(_ record: NodeID) -> NodeID {
+    var record = record
+    while let moved = movedRecords[record], moved != record { record = moved }
+    return record
   }
 
   /// Whether a record is *first*: its object came by itself and was not edited.

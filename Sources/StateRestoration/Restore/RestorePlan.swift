@@ -80,6 +80,10 @@ struct RestorePlan: Sendable {
   private(set) var application: Int?
   /// The rows of places that have several, behind the one that leads, by its index.
   private(set) var others: [Int: [Int]] = [:]
+  /// The rows that lead the places of others, by these.
+  private var leaders: [Int: Int] = [:]
+  /// Whether rows share a key, as two programs have written them under two tags of one class.
+  private(set) var hasTwins = false
   /// What a table has to know that goes on from this.
   private(set) var index = RowIndex()
 
@@ -151,6 +155,8 @@ struct RestorePlan: Sendable {
       let candidates = rows.map { findRow(at: $0, canBeGiven: true) }
       let best = Find.made(candidates) ?? Find.newest(candidates) ?? 0
       for (position, row) in rows.enumerated() where position != best { nodes[row].leads = false }
+      if Set(rows.map { identity(of: $0) }).count < rows.count { hasTwins = true }
+      for row in rows where row != rows[best] { leaders[row] = rows[best] }
       others[rows[best]] = rows.enumerated().filter { $0.offset != best }.map(\.element)
     }
   }
@@ -302,6 +308,9 @@ extension RestorePlan {
   func rows(ledBy index: Int) -> [Int] {
     isPlain ? [index] : [index] + (others[index] ?? [])
   }
+
+  /// The row that leads the place of another one.
+  func lead(of index: Int) -> Int { nodes[index].leads ? index : leaders[index] ?? index }
 
   /// The indices of a row's children, in order, each leading the rows of its place: each subtree begins where the one before it
   /// ends.

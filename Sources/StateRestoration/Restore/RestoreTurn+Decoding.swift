@@ -11,6 +11,53 @@ extension RestoreTurn {
         continue
       }
       decode(index, object, resolver)
+      if !plan.isPlain { takeInRows(index, object) }
+    }
+  }
+
+  /// Present rows of a place with nothing but *first* records become one with the row of which a record was given that is not.
+  ///
+  /// Those of the object's model, or of none: the rows of other models are somebody else's. Their records go that it could have
+  /// been given, but for one that is the oldest of all: that is superseded.
+  private func takeInRows(_ index: Int, _ object: any RestorableObject) {
+    let lead = plan.lead(of: index)
+    guard let others = plan.others[lead], !plan.records(of: index).isEmpty else { return }
+    var gift: CaptureBatch.Gift
+    switch progress[index].gift {
+    case .nothing: return
+    case .own: gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: plan.nodes[index].id)
+    case .records(let records): gift = records
+    }
+    guard let given = gift.record.flatMap({ recordPlaces[$0] }), !plan.flags(of: given).contains(.first) else { return }
+    let asker = request.registry.asker(object)
+    let model = asker.identity.model ?? plan.identity(of: index).model
+    let rows = ([lead] + others).filter { row in
+      guard row != index, !plan.nodes[row].isAbsent, !hasObject(at: row), !progress[row].isSpent,
+        progress[row].reason?.deletesState != true
+      else { return false }
+      let identity = plan.identity(of: row)
+      return asker.mismatch(with: identity) == nil && (identity.model == nil || identity.model == model)
+        && plan.records(of: row).allSatisfy { plan.flags(of: $0).contains(.first) }
+    }
+    guard !rows.isEmpty else { return }
+    gift.rows = rows.map { plan.nodes[$0].id }
+    let incoming = rows.flatMap { plan.records(of: $0) }
+    let oldest = (incoming + plan.records(of: index)).min { plan.save(of: $0) < plan.save(of: $1) }
+    for record in incoming where plan.version(of: record) <= asker.version && !isQuarantined(record) {
+      if record == oldest {
+        gift.superseded.append(plan.id(of: record))
+      } else {
+        gift.first.append(plan.id(of: record))
+      }
+    }
+    progress[index].gift = .records(gift)
+    if !gift.superseded.isEmpty {
+      progress[index].remarks.removeAll(where: \.isConflict)
+      progress[index].remarks.append(.superseded(gift.superseded.count))
+    }
+    for row in rows {
+      spend(row..<row + 1)
+      progress[row].forgetResult()
     }
   }
 
@@ -76,7 +123,8 @@ extension RestoreTurn {
     let canJoin = object is any MergingController
     let others = candidates.filter { plan.id(of: $0) != own && (canJoin || !plan.isFirst($0)) }
     let joined = join(index, object, with: others)
-    guard let own else { return }
+    // Where it came late, the table knows its record.
+    guard own != nil || isKept(object) else { return }
     var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: own)
     gift.joined = joined.map { plan.id(of: $0) }
     if !canJoin, !others.isEmpty {

@@ -51,6 +51,7 @@ extension RestoreTurn {
     as controller: (any RestorableController)? = nil
   ) {
     if origin == .registration { asked.formUnion(plan.rows(ledBy: lead)) }
+    noteBeginning(of: lead)
     if plan.leadsAlone(lead), plan.hasOneRecord(lead), !progress[lead].isSpent, request.edits.record(of: object) == nil
     {
       let (identity, version) = request.registry.identity(of: object)
@@ -62,7 +63,10 @@ extension RestoreTurn {
       return admit(object, controller, at: own, ledBy: lead, origin)
     }
     let asker = request.registry.asker(object)
+    let isKept = isKept(object)
     for row in fitting(rows, asker, object) where !progress[row].isSpent {
+      // What it has is in the row of exactly its key.
+      if isKept, plan.identity(of: row) != asker.identity { continue }
       switch refusal(of: row, to: object) {
       case .gone?: continue
       case .closed?: return
@@ -74,12 +78,20 @@ extension RestoreTurn {
       if let reason, candidates.isEmpty, progress[row].isRestored { progress[row].reject(reason) }
       return
     }
-    guard progress[lead].outcome == .undecided else { return }
+    if progress[lead].outcome == .undecided { fail(lead, mismatch(of: object, with: lead)) }
+  }
+
+  /// Why nobody has a row; nil when somebody has.
+  func reason(_ row: Int) -> NotRestoredReason? { progress[row].isSpent ? nil : progress[row].reason }
+
+  /// Why no row of a place fits an object.
+  func mismatch(of object: any RestorableObject, with lead: Int) -> NotRestoredReason {
+    if isKept(object) { return .touchedMeanwhile }
+    let asker = request.registry.asker(object)
     if asker.mismatch(with: plan.identity(of: lead)) == .otherModel {
-      fail(lead, .modelMismatch(recorded: plan.details(of: lead).model, found: asker.identity.model))
-    } else {
-      fail(lead, .classMismatch(recorded: plan.tag(of: lead) ?? "", found: "\(type(of: object))"))
+      return .modelMismatch(recorded: plan.details(of: lead).model, found: asker.identity.model)
     }
+    return .classMismatch(recorded: plan.tag(of: lead) ?? "", found: "\(type(of: object))")
   }
 
   /// Gives an object the only row of its place, which has its key and one record at most: nearly all are like that.
@@ -105,7 +117,8 @@ extension RestoreTurn {
 
   /// Whether a row is given to nobody, which is noted.
   private func refusal(of row: Int, to object: any RestorableObject) -> Refusal? {
-    // What an object has written in this run is not gone.
+    // What an object has written in this run is not gone, and its row is open.
+    if isKept(object) { return nil }
     if !hasWritten(object, in: row) {
       if progress[row].reason?.deletesState == true { return .gone }
       if let reason = end(of: row) {
@@ -197,7 +210,7 @@ extension RestoreTurn {
   }
 
   /// Whether restoring died at a record.
-  private func isQuarantined(_ record: RestorePlan.RecordPlace) -> Bool {
+  func isQuarantined(_ record: RestorePlan.RecordPlace) -> Bool {
     plan.flags(of: record).contains(.quarantined) || plan.id(of: record) == request.crashNode
   }
 
@@ -394,6 +407,12 @@ extension RestoreTurn {
     if let table = lookups.childTable(of: parent) { return table.child(identifier) }
     guard let container = controller(at: parent) else { return nil }
     noteBeginning(of: parent)
+    if request.edits.archive != nil {
+      // Of two that are called the same the one that has the row.
+      let namesakes = container.listedChildren.filter { $0.restoration.identifier == identifier }
+      let rows = plan.rows(ledBy: plan.lead(of: index))
+      return namesakes.first { object in rows.contains { hasWritten(object, in: $0) } } ?? namesakes.first
+    }
     guard plan.nodes[parent].childCount > 8 else {
       return container.listedChildren.first { $0.restoration.identifier == identifier }
     }
@@ -406,6 +425,7 @@ extension RestoreTurn {
 
   private func view(at index: Int) -> (any RestorableView)? {
     guard let parent = plan.nodes[index].parent, let owner = controller(at: parent) else { return nil }
+    if lookups.viewTables[parent] == nil { noteBeginning(of: parent) }
     let table = lookups.viewTables[parent] ?? ChildTable(owner.listedViews) { $0.restoration.identifier }
     lookups.viewTables[parent] = table
     return plan.paths[index].last.flatMap { table.child($0) }

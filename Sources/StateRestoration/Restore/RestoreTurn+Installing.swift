@@ -52,6 +52,7 @@ extension RestoreTurn {
       }
       let last = families.count - 1
       guard !progress[index].existed || families[last].isContainer, let made = object(at: index) else { continue }
+      if families[last].siblings == nil { noteBeginning(of: parent) }
       let siblings = families[last].siblings ?? controller(at: parent)?.listedChildren ?? []
       families[last].siblings = siblings
       // Mostly the one after the last that was looked for, also when they come one by one.

@@ -28,6 +28,7 @@ extension RestoreTurn {
     of parent: Int, _ stored: Set<RestorationIdentifier>
   ) -> [RestorationClass: any RestorableController] {
     var children: [RestorationClass: any RestorableController] = [:]
+    noteBeginning(of: parent)
     for child in controller(at: parent)?.listedChildren ?? [] {
       guard let name = child.restoration.identifier, !stored.contains(name),
         let tag = request.registry.identity(of: child).identity.classTag, children[tag] == nil

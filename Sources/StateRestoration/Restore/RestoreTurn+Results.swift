@@ -19,7 +19,7 @@ extension RestoreTurn {
     tree.given.reserve(range.count)
     for index in range {
       guard let object = object(at: index), !plan.nodes[index].isApplication else { continue }
-      if isEdited(object) { tree.given.noteEdit(object) }
+      if !isLate, isEdited(object) { tree.given.noteEdit(object) }
       if let controller = controller(at: index), controller.restoration.identifier != plan.paths[index].last {
         tree.given.noteRenamed(object)
       }
@@ -68,8 +68,8 @@ extension RestoreTurn {
       guard progress[index].isRestored else { return nil }
       switch progress[index].gift {
       case .records(let gift):
-        let isQuarantined = recordPlaces[gift.record].map { plan.flags(of: $0).contains(.quarantined) }
-        return isQuarantined == true ? gift.record : nil
+        guard let record = gift.record else { return nil }
+        return recordPlaces[record].map { plan.flags(of: $0).contains(.quarantined) } == true ? record : nil
       case .own, .nothing:
         return plan.nodes[index].flags.contains(.quarantined) ? plan.nodes[index].id : nil
       }
@@ -80,6 +80,15 @@ extension RestoreTurn {
   var reopenedRows: [NodeID] {
     plan.nodes.indices.compactMap { index in
       plan.nodes[index].flags.contains(.closed) && hasObject(at: index) ? plan.nodes[index].id : nil
+    }
+  }
+
+  /// Says of rows whose objects have left in the turn that they have none.
+  func rejectLeft(_ rows: [NodeID], from tree: LiveTree) {
+    let rows = Set(rows)
+    for index in plan.nodes.indices where progress[index].isRestored && rows.contains(plan.nodes[index].id) {
+      guard object(at: index).map({ tree.node(of: $0) == nil }) ?? true else { continue }
+      progress[index].reject(.notInstalled)
     }
   }
 

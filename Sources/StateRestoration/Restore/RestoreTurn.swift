@@ -25,6 +25,11 @@ internal import RestorationArchive
   var lookups = RestoreLookups()
   /// Objects that a row fits which is closed: they are given nothing of it.
   var shutOut: [(object: WeakObject, row: Int)] = []
+  /// While a late object is given its state: whether one that is there keeps what it has.
+  var keepsLate: ((any RestorableObject) -> Bool)? { didSet { keptLate = [:] } }
+  private var keptLate: [ObjectIdentifier: Bool] = [:]
+  /// Late objects that no row of a place fitted, and these places.
+  private var refusedLate: [ObjectIdentifier: (object: WeakObject, lead: Int)] = [:]
   private var notedNode: UInt32?
   /// The objects of so many nodes, from the first on, were told that restoring is over.
   private var finishedCount = 0
@@ -45,9 +50,21 @@ internal import RestorationArchive
 
   // MARK: - Nodes
 
-  /// Whether an object was edited while the device was locked, so that its state is newer.
+  /// Whether an object keeps what it has, as that is newer: it was edited while the device was locked, or before it came late.
   func isEdited(_ object: any RestorableObject) -> Bool {
-    !request.edits.objects.isEmpty && request.edits.objects.contains(ObjectIdentifier(object))
+    if !request.edits.objects.isEmpty, request.edits.objects.contains(ObjectIdentifier(object)) { return true }
+    return isKept(object)
+  }
+
+  /// Whether an object in a late turn keeps what it has, and the row in which that is: this run has met it before.
+  ///
+  /// Decided when the object is met: giving others their state changes it.
+  func isKept(_ object: any RestorableObject) -> Bool {
+    guard let keepsLate else { return false }
+    if let isKept = keptLate[ObjectIdentifier(object)] { return isKept }
+    let isKept = keepsLate(object)
+    keptLate[ObjectIdentifier(object)] = isKept
+    return isKept
   }
 
   /// The live object of a node; nil while there is none.
@@ -172,9 +189,14 @@ internal import RestorationArchive
   }
 
   /// Finds or makes the objects of a subtree whose top is a late object.
-  func makeObjects(for object: any RestorableObject, at top: Int) {
-    for row in plan.rows(ledBy: top) { forgetProgress(in: row..<plan.nodes[row].end) }
+  ///
+  /// - Returns: Its row; nil when none fits it.
+  func makeObjects(for object: any RestorableObject, at top: Int) -> Int? {
+    let rows = plan.rows(ledBy: top)
+    // Others have those that are given, wherever they are now.
+    for row in rows where !progress[row].isSpent { forgetProgress(in: row..<plan.nodes[row].end) }
     select(object, ledBy: top, origin: .registration)
+    return rows.first { self.object(at: $0) === object }
   }
 
   /// Meets the places of a range, parents first; those below a row that doesn't lead only when an object gets it.
@@ -192,6 +214,17 @@ internal import RestorationArchive
         next = plan.nodes[next].end
       }
     }
+  }
+
+  /// Notes that no row of a place fits a late object: it is not asked again.
+  func noteRefused(_ object: any RestorableObject, at lead: Int) {
+    refusedLate[ObjectIdentifier(object)] = (WeakObject(object: object), lead)
+  }
+
+  /// Whether no row of a place fitted a late object.
+  func wasRefused(_ object: any RestorableObject, at lead: Int) -> Bool {
+    guard let refused = refusedLate[ObjectIdentifier(object)] else { return false }
+    return refused.object.object === object && refused.lead == lead
   }
 
   /// Tells every restored object that restoring is over.

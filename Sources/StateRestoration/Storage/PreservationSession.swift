@@ -153,6 +153,8 @@ struct PreservationSession: Sendable {
     var unplaced: Set<CaptureBatch.Key> = []
     /// Those of the changed ones that don't have what they came with any more.
     var edited: Set<CaptureBatch.Key> = []
+    /// Those that have given up the rows that they were given.
+    var gaveUp: Set<CaptureBatch.Key> = []
     /// True when the device is locked and nothing may be written.
     var isWaiting = false
   }
@@ -196,7 +198,7 @@ struct PreservationSession: Sendable {
     }
     let result = saved(written, findings + table.owedFindings)
     table.save &+= 1
-    table.changed = []
+    (table.changed, table.gaveUp) = ([], [])
     announced = []
     table.owedFindings = []
     return result
@@ -207,7 +209,8 @@ struct PreservationSession: Sendable {
       written: written, changedKeys: written == nil ? [] : table.changed.subtracting([CaptureBatch.application]),
       announcedBefore: announced,
       carriedOverNodes: isWaiting ? 0 : table.unheldCount, findings: findings, unencoded: Set(table.unencoded.keys),
-      unplaced: Set(table.unplaced.keys), edited: table.changed.filter { table.isEdited($0) }, isWaiting: isWaiting)
+      unplaced: Set(table.unplaced.keys), edited: table.changed.filter { table.isEdited($0) }, gaveUp: table.gaveUp,
+      isWaiting: isWaiting)
   }
 
   /// Why a save had no room, if nothing is lost by that: nothing was there at the launch, and nothing was edited since.

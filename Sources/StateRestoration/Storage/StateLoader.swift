@@ -214,12 +214,16 @@ struct StateLoader: Sendable {
       let others = pending.filter { edits == nil || !$0.isOwn }
       var change: Data?
       var ownRecords: [NodeID: NodeID] = [:]
-      if !others.isEmpty || edits != nil { change = try merge(others, onto: reader, &merged, &ownRecords, &remarks) }
+      let stored = try RestorePlan(reader: reader, classes: classes)
+      if !others.isEmpty || edits != nil || stored.hasTwins {
+        change = try merge(others, onto: reader, stored, &merged, &ownRecords, &remarks)
+      }
       if let change {
         reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
       }
       var loaded = LoadedState(
-        plan: try RestorePlan(reader: reader, classes: classes), state: state, reader: reader, choice: choice,
+        plan: change == nil ? stored : try RestorePlan(reader: reader, classes: classes), state: state, reader: reader,
+        choice: choice,
         crash: .restoreEverything, history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
         retiring: pending.map(\.generation).filter { one in !merged.contains { $0.generation == one } },
         ownRecords: ownRecords, isMerged: change != nil || !merged.isEmpty)
@@ -251,13 +255,14 @@ struct StateLoader: Sendable {
   /// - Parameter ownRecords: Where the records of this run's edits are, by their numbers among the edits.
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
-    _ pending: [PendingArchive], onto reader: RestorationArchive.Reader, _ merged: inout [PendingArchive],
+    _ pending: [PendingArchive], onto reader: RestorationArchive.Reader, _ stored: RestorePlan,
+    _ merged: inout [PendingArchive],
     _ ownRecords: inout [NodeID: NodeID], _ remarks: inout [RestorationRemark]
   ) throws(ArchiveError) -> Data? {
-    let stored = try RestorePlan(reader: reader, classes: classes)
     var table = try Table(
       continuing: reader, stored.index, limits: limits, nodeBudget: configuration.nodeByteBudget)
     table.classes = classes
+    if stored.hasTwins { _ = try table.uniteTwins() }
     var context = try reader.context
     var nodes = 0
     for one in pending {

@@ -723,5 +723,167 @@ struct Regression: Sendable, CustomTestStringConvertible {
         save
         launch
         """),
+    Regression(
+      name: "what a page has after values that could not be encoded is an edit",
+      script: """
+        launch model=A
+        editUnencodable root value=2
+        save
+        edit root value=3
+        killInSave call=12
+        lock
+        launch version=3
+        edit root value=8
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a row without a record takes in no other row",
+      script: """
+        cutPowerInSave call=26 losing=16
+        launch model=A
+        push root/b plain
+        show root model=B
+        save
+        launch model=A
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "of two pages with one name each keeps its own text at the unlock",
+      script: """
+        lock
+        save
+        launch
+        push root/b sketch
+        push root/c sketch value=4
+        rename root/b c
+        unlock
+        """),
+    Regression(
+      name: "a page of a row that becomes one with another is no blank of this turn",
+      script: """
+        push root/a plain
+        save
+        launch model=A
+        show root/a model=A
+        show root
+        save
+        edit root value=6
+        edit root/a value=7
+        killInSave call=22
+        launch model=A
+        rename root/a b
+        killInSave call=25
+        launch
+        """),
+    Regression(
+      name: "a page that moves away from one that shows another model brings its row",
+      script: """
+        push root/d plain
+        rename root/d a
+        show root model=A
+        save
+        push root/c plain
+        show root
+        move root/a root/c
+        killInSave call=29
+        launch model=A
+        """),
+    Regression(
+      name: "what is merged gives the row the class that wrote it",
+      script: """
+        save
+        push root/c sketch
+        cutPowerInSave call=16 losing=18446744073709551615
+        launch version=3
+        push root/c sketch
+        edit root/c value=7
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a page below one that names its first model finds nothing below the row that is given up",
+      script: """
+        push root/a plain
+        save
+        rename root/a d
+        show root/d model=A value=5
+        save
+        show root/d
+        show root model=B value=12
+        save
+        launch
+        """),
+    Regression(
+      name: "below a row that was given up nothing is found for late pages",
+      script: """
+        push root/a sketch
+        save
+        close root/a
+        damage
+        edit root value=7
+        show root model=B
+        save
+        push root/a sketch value=8
+        restoreLate root/a
+        """),
+    Regression(
+      name: "what lay below a blank row is found at the next launch",
+      script: """
+        push root/d plain value=2
+        save
+        cutPower losing=18446744073709551615
+        show root model=B value=3
+        save
+        unlock
+        launch
+        push root/d plain
+        restoreLate root/d
+        """),
+    Regression(
+      name: "a place that stood in front stays there when its page is renamed",
+      script: """
+        push root/b plain model=B
+        save
+        launch hiding=b
+        push root/b plain
+        save
+        rename root/b c
+        restoreAgain
+        """),
+    Regression(
+      name: "a late page that nothing fits is not asked again",
+      script: """
+        push root/c plain model=A
+        save
+        launch hiding=c
+        push root/e plain
+        push root/c plain model=B
+        restoreLate root/c
+        edit root/e value=7
+        restoreLate root/c
+        rename root/e c
+        killInSave call=39
+        launch
+        """),
+    Regression(
+      name: "what is typed while locked opens a row at which restoring died",
+      script: """
+        push root/d plain
+        save
+        push root/c note
+        killInSave call=13
+        killInLaunch call=29
+        cutPowerInSave call=35 losing=18446744073709551615
+        push root/c note model=B
+        edit root/c value=14
+        unlock
+        save
+        launch
+        """),
   ]
 }

@@ -1,3 +1,4 @@
+import Observation
 import RestorationArchive
 import StateRestorationTesting
 import Synchronization
@@ -14,6 +15,44 @@ import Testing
       let found = try? reader.path(of: NodeID(rawValue: node))
     else { return ["?"] }
     return found
+  }
+
+  /// A container that tells when it is asked for something.
+  @Observable final class Watcher: StatefulController, RestorationContainer, RestorationViewOwner {
+    @ObservationIgnored let identity: RestorationIdentity
+    @ObservationIgnored var onViews: (() -> Void)?
+    @ObservationIgnored var onChildren: (() -> Void)?
+    @ObservationIgnored var onRead: (() -> Void)?
+    @ObservationIgnored var onSet: (() -> Void)?
+    var storedText = ""
+    @ObservationIgnored var kids: [any RestorableController] = []
+    @ObservationIgnored var views: [any RestorableView] = []
+
+    init(_ identifier: RestorationIdentifier, _ text: String = "") {
+      (identity, storedText) = (RestorationIdentity(identifier), text)
+    }
+
+    var restoration: RestorationIdentity { identity }
+    var restorableState: String {
+      get {
+        onRead?()
+        return storedText
+      }
+      set {
+        storedText = newValue
+        onSet?()
+      }
+    }
+    var restorationChildren: [any RestorableController] {
+      onChildren?()
+      return kids
+    }
+    var restorationViews: [any RestorableView] {
+      onViews?()
+      return views
+    }
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func installRestoredChildren(_ children: [RestoredChild]) { kids = children.arranged(with: kids) }
   }
 
   @Test func `the check whether a model exists is noted as the row's whose model it is`() async throws {
@@ -41,6 +80,96 @@ import Testing
     for name in ["a", "b", "c"] {
       #expect(seen[name] == .some(["root", RestorationIdentifier(name)]), "\(seen)")
     }
+  }
+
+  @Test func `a getter of an object's children, views and values is noted as that object's`() async throws {
+    let bench = Bench()
+    func make(_ watches: Bool, _ found: @escaping (String, RestorationIdentifier) -> Void) -> Watcher {
+      let root = Watcher("root", "r")
+      for name in ["a", "b", "c"] as [RestorationIdentifier] {
+        let watcher = Watcher(name, "t")
+        watcher.views = [Field("field", 3)]
+        watcher.kids = [Watcher("kid", "k")]
+        if watches {
+          watcher.onViews = { found("views", name) }
+          watcher.onChildren = { found("children", name) }
+          watcher.onSet = { found("set", name) }
+        }
+        root.kids.append(watcher)
+      }
+      return root
+    }
+    try await bench.preserve(make(false) { _, _ in })
+    var wrong: [String: Int] = [:]
+    var isRestoring = true
+    let root = make(true) { what, name in
+      guard isRestoring, let place = marked(bench) else { return }
+      if place.components.prefix(2) != ["root", name] { wrong["\(what)", default: 0] += 1 }
+    }
+    _ = try await bench.launch().restore(into: root)
+    isRestoring = false
+    #expect(wrong == [:])
+  }
+
+  @Test func `a death in a getter of values at the end of the turn is its object's`() async throws {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [Watcher("a", "t"), Watcher("b", "t")]))
+    let (a, b) = (Watcher("a"), Watcher("b"))
+    var seen: [RestorationPath?] = []
+    var hasMarker: [Bool] = []
+    b.onRead = {
+      seen.append(marked(bench))
+      hasMarker.append(bench.store.state.withLock { $0.marker != nil })
+    }
+    _ = try await bench.launch().restore(into: Screen("root", children: [a, b]))
+    #expect(seen.first == .some(["root", "b"]), "\(seen) \(hasMarker)")
+  }
+
+  // MARK: - Containers that replace what they were given
+
+  @Observable final class Rebuilder: CodingController, RestorationContainer, FinishingObject {
+    let restoration: RestorationIdentity = "box"
+    var restorationChildren: [any RestorableController] = []
+    @ObservationIgnored var inFinish = false
+    var count = 0
+
+    func installRestoredChildren(_ children: [RestoredChild]) {
+      restorationChildren = children.arranged(with: restorationChildren)
+    }
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(count, forKey: "count") }
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      count = try coder.decode(forKey: "count")
+      if !inFinish { rebuild() }
+    }
+    func applicationFinishedRestoringState() { if inFinish { rebuild() } }
+    private func rebuild() { restorationChildren = [Screen("page", tag: "page")] }
+  }
+
+  @Test(arguments: [false, true])
+  func `a child that its container has dropped since is not reported as restored`(inFinish: Bool) async throws {
+    let bench = Bench()
+    func launch() -> RestorationCoordinator {
+      bench.launch { $0.register(Screen.self, as: "page") { path, _ in Screen(path.last, tag: "page") } }
+    }
+    let box = Rebuilder()
+    box.restorationChildren = [Screen("page", text: "stored", tag: "page")]
+    _ = try await launch().preserve(Screen("root", children: [box]))
+    let shown = Rebuilder()
+    shown.inFinish = inFinish
+    let (coordinator, root) = (launch(), Screen("root", children: [shown]))
+    let report = try await coordinator.restore(into: root)
+    let page = try #require(shown.restorationChildren.first as? Screen)
+    #expect(page.text == "stored" || report[["root", "box", "page"]]?.isRestored == false, "\(report)")
+    _ = try await coordinator.preserve(root)
+    page.text = "typed"
+    _ = try await coordinator.preserve(root)
+    let last = Screen("page", tag: "page")
+    let other = Rebuilder()
+    other.inFinish = true
+    other.restorationChildren = [last]
+    _ = try await bench.launch().restore(into: Screen("root", children: [other]))
+    #expect(last.text == "typed")
   }
 
   // MARK: - References

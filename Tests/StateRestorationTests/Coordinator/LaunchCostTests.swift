@@ -19,7 +19,7 @@ import Testing
     /// All but the syncs and the notes in the crash marker.
     static let callsOnTheWay = 36
     /// A file system with mappings takes all of them without a call.
-    static let writes = 35
+    static let writes = 49
     static let bytesRead = 2_778
   }
 

@@ -427,7 +427,7 @@ import Synchronization
     guard process != nil, isDeferred else { return nil }
     restoredAt = now
     guard let report = await delegate.lateReport() else { return "the unlock restored nothing" }
-    if let difference = leaveOut(ReportComparison.leftOut(report)) { return "\(difference)\n\(report)" }
+    if let difference = leaveOut(report) { return "\(difference)\n\(report)" }
     deaths = []
     return compare(report) { life, factory, known in life.unlock(make: factory, known) }
   }
@@ -468,7 +468,7 @@ import Synchronization
     // Where nothing was ever stored, there is nothing to wait for.
     let isLocked = isLocked && report.outcome != .nothingPreserved
     let root = Object(identifier: "root", tag: program.tag(of: .plain), model: launch.model)
-    if !isLocked, let difference = leaveOut(ReportComparison.leftOut(report)) { return "\(difference)\n\(report)" }
+    if !isLocked, let difference = leaveOut(report) { return "\(difference)\n\(report)" }
     let difference = compare(report) { life, factory, known in
       life.launch(root, isLocked: isLocked, make: factory, known)
     }
@@ -508,7 +508,8 @@ import Synchronization
   }
 
   /// What restoring died at is left out: in the report, and in the tables.
-  private func leaveOut(_ paths: Set<[String]>) -> String? {
+  private func leaveOut(_ report: RestorationReport) -> String? {
+    let (paths, restored) = (ReportComparison.leftOut(report), ReportComparison.restored(report))
     let known = known()
     let died = Set(deaths.compactMap(\.path))
     // Both generations may tell of it.
@@ -541,12 +542,14 @@ import Synchronization
       worlds = found
     }
     guard deaths.contains(where: { $0.path == nil }) else { return nil }
-    // Where a place has several rows, the report may be of another one than that at which it died.
+    // Where a place has several rows, or the object has another one, the report does not tell of that at which it died.
     worlds =
       worlds.flatMap { world -> [World] in
         guard let table = world.life.loaded(known) else { return [world] }
         let rows = table.rows.keys.sorted().filter { row in
-          table.rows(at: table[row].key.place).count > 1 && !table[row].isClosed
+          guard !table[row].isClosed else { return false }
+          let path = table.path(ofRow: row)
+          return table.rows(at: table[row].key.place).count > 1 || !restored.contains(path) && !paths.contains(path)
         }
         return [world]
           + rows.flatMap { row in

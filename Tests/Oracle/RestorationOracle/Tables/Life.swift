@@ -100,6 +100,8 @@ package struct Life: Hashable, Sendable {
   /// The rows that it has loaded: late objects are given those.
   private var loadedRows: Set<Int> = []
   private var lateRows: Set<Int>?
+  /// The rows below which they were then.
+  private var loadedParents: [Int: Int] = [:]
   /// Those of them that were closed.
   private var closedRows: Set<Int> = []
   /// How many runs had stored something while locked before this one.
@@ -110,8 +112,8 @@ package struct Life: Hashable, Sendable {
   private struct Given: Hashable, Sendable {
     var id: Int
     var key: Key
-    /// Whether it has a record that is not *first*.
-    var isEdit: Bool
+    /// Rows with nothing but *first* records that become one with its row, as it has a record that is not *first*.
+    var blank: [Int]
   }
 
   private var given: [Given] = []
@@ -560,7 +562,8 @@ package struct Life: Hashable, Sendable {
     let current = former == nil ? nil : objects[id]!.value
     let hasCurrent = hasUnsavedChanges(id) || former.map { $0.own.isEmpty && $0.baseline == nil } ?? false
     if let former, !joins, hasUnsavedChanges(id) || former.hasWritten {
-      given.append(Given(id: id, key: key, isEdit: former.hasWritten))
+      let found = former.hasWritten && lateRows == nil ? table.find(key, held: held, retrying: retrying, known) : []
+      given.append(Given(id: id, key: key, blank: blank(found, besides: former.row, key.model)))
       let candidates = table.candidates(former.row, retrying: retrying, joins: joins, known)
       supersede(id, candidates.filter { !table.isFirst($0, in: former.row) }, &outcome)
       objects[id]!.standing!.parentRow = parentRow
@@ -572,7 +575,9 @@ package struct Life: Hashable, Sendable {
     let own = joins ? former.flatMap { $0.own.isEmpty ? nil : $0.row } : nil
     let found =
       own.map { [$0] }
-      ?? table.find(key, held: held, retrying: retrying, known).filter { lateRows?.contains($0) ?? true }
+      ?? table.find(key, held: held, retrying: retrying, known).filter { row in
+        lateRows.map { $0.contains(row) && loadedParents[row] == key.place.parent } ?? true
+      }
     let gone = found.prefix { $0 != former?.row && known.isGone(table[$0], in: table) }
     for row in gone { table.remove(row, .gone) }
     let isFound = found.count > gone.count
@@ -590,7 +595,8 @@ package struct Life: Hashable, Sendable {
     let isGiven =
       !(table[row].isClosed || lateRows != nil && closedRows.contains(row))
       && table.candidates(row, retrying: retrying, joins: joins, known).contains { !$0.isFirst && known.decodes($0) }
-    given.append(Given(id: id, key: key, isEdit: isGiven))
+    let others = isGiven ? found.dropFirst(gone.count).filter { table.rows[$0] != nil } : []
+    given.append(Given(id: id, key: key, blank: blank(others, besides: row, named.model)))
     // The class is stored only with a record.
     table[row].key.model = named.model
     settlePlace(of: objects[id]!.standing!, known)
@@ -628,8 +634,7 @@ package struct Life: Hashable, Sendable {
       for other in table.find(key, held: held, retrying: false, known) {
         let found = table[other]
         let hasKey = table.hasKey(found, Key(place: key.place, tag: key.tag, model: model), known)
-        let isBlank = found.isPresent && [nil, model].contains(found.key.model) && found.records.allSatisfy(\.isFirst)
-        guard hasKey || turn.isEdit && isBlank else { continue }
+        guard hasKey || turn.blank.contains(other) else { continue }
         table.unite(row, with: other, held: held, known)
         table[row].key.model = model
         guard !hasKey, let oldest = table[row].records.first else { continue }
@@ -643,6 +648,15 @@ package struct Life: Hashable, Sendable {
       }
     }
     given = []
+  }
+
+  /// Of rows that were found, present ones with nothing but *first* records, of a model or of none.
+  private func blank(_ found: [Int], besides row: Int, _ model: String?) -> [Int] {
+    found.filter { other in
+      let found = table[other]
+      return other != row && found.isPresent && [nil, model].contains(found.key.model)
+        && found.records.allSatisfy(\.isFirst)
+    }
   }
 
   /// Joins all records that can be given, oldest first, and last the values that the object has and has not saved.
@@ -806,6 +820,7 @@ package struct Life: Hashable, Sendable {
     var outcome = Outcome()
     guard let root else { return outcome }
     (hasRestored, loadedRows) = (true, Set(table.rows.keys))
+    loadedParents = table.rows.compactMapValues(\.key.place.parent)
     closedRows = turn.isRetry ? [] : loadedRows.filter { table[$0].isClosed }
     for id in objects.keys { objects[id]!.wasFound = false }
     restore(root, below: nil, turn, make: make, known, &outcome)
@@ -839,11 +854,12 @@ package struct Life: Hashable, Sendable {
     pending = Array(pending.prefix(earlierRuns))
     load(known)
     pending = disk
-    let mapping = table.merge(own, keys: keys, known)
+    // The run has written its own after that.
     for death in deaths where table.rows[death.row] != nil {
       table.die(at: death.row, isAtRecord: death.isAtRecord, known)
     }
     deaths = []
+    let mapping = table.merge(own, keys: keys, known)
     table.removed += removed.map { one in
       var one = one
       one.row = mapping.rows[one.row] ?? one.row
@@ -857,6 +873,7 @@ package struct Life: Hashable, Sendable {
     }
     held = Set(objects.values.compactMap { $0.standing?.row })
     (isLocked, hasRestored, loadedRows) = (false, true, Set(table.rows.keys))
+    loadedParents = table.rows.compactMapValues(\.key.place.parent)
     closedRows = loadedRows.filter { table[$0].isClosed }
     for id in objects.keys { objects[id]!.wasFound = false }
     let met = order().filter { objects[$0]!.standing!.baseline != nil }
@@ -883,7 +900,9 @@ package struct Life: Hashable, Sendable {
     else { return outcome }
     let row = objects[parent]!.standing!.row
     let place = Place(parent: row, identifier: objects[id]!.identifier)
-    guard table.rows(at: place).contains(where: loadedRows.contains) else { return outcome }
+    guard table.rows(at: place).contains(where: { loadedRows.contains($0) && loadedParents[$0] == row }) else {
+      return outcome
+    }
     lateRows = loadedRows
     defer { lateRows = nil }
     restore(id, below: row, Turn(kind: .late), make: make, known, &outcome)
@@ -1087,6 +1106,7 @@ extension Table {
         ? find(key, held: taken, retrying: false, ofRun).first : exact(key, held: [], known)
       // The class of rows is that of their records.
       let target = found ?? insert(Key(place: key.place, tag: named.tag, model: key.model))
+      if !row.records.isEmpty { self[target].key.tag = row.key.tag }
       mapping.rows[number] = target
       for record in row.records {
         var record = record

@@ -264,11 +264,8 @@ package struct Table: Hashable, Sendable {
         if let last { followers[last, default: []].append(name) } else { first.append(name) }
       }
     }
-    let isLeading = Set(ordered)
     var rows: [String: [Int]] = [:]
-    for child in ordered + self[row].children.filter({ !isLeading.contains($0) }) {
-      rows[self[child].key.place.identifier, default: []].append(child)
-    }
+    for child in self[row].children { rows[self[child].key.place.identifier, default: []].append(child) }
     self[row].children = (first + names.flatMap { [$0] + (followers[$0] ?? []) }).flatMap { rows[$0] ?? [] }
   }
 
