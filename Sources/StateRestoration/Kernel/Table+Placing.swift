@@ -78,9 +78,7 @@ extension Table {
       holding.joined = gift.joined
     }
     for record in gift?.first ?? [] { try removeRecord(current(record)) }
-    if case .unread? = placement.given, try !records(of: row).isEmpty, !placement.isEdit {
-      holding.baseline = .unknown
-    }
+    if case .unread? = placement.given, !placement.isEdit { holding.baseline = .unknown }
     // A row without a record: what its object has then is nobody's edit.
     if case .own? = placement.given, !node.hasRecord {
       holding.record = nil

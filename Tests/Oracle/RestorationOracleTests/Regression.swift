@@ -752,17 +752,6 @@ struct Regression: Sendable, CustomTestStringConvertible {
         launch
         """),
     Regression(
-      name: "of two pages with one name each keeps its own text at the unlock",
-      script: """
-        lock
-        save
-        launch
-        push root/b sketch
-        push root/c sketch value=4
-        rename root/b c
-        unlock
-        """),
-    Regression(
       name: "a page of a row that becomes one with another is no blank of this turn",
       script: """
         push root/a plain
@@ -802,19 +791,6 @@ struct Regression: Sendable, CustomTestStringConvertible {
         push root/c sketch
         edit root/c value=7
         unlock
-        save
-        launch
-        """),
-    Regression(
-      name: "a page below one that names its first model finds nothing below the row that is given up",
-      script: """
-        push root/a plain
-        save
-        rename root/a d
-        show root/d model=A value=5
-        save
-        show root/d
-        show root model=B value=12
         save
         launch
         """),
@@ -868,21 +844,6 @@ struct Regression: Sendable, CustomTestStringConvertible {
         restoreLate root/c
         rename root/e c
         killInSave call=39
-        launch
-        """),
-    Regression(
-      name: "what is typed while locked opens a row at which restoring died",
-      script: """
-        push root/d plain
-        save
-        push root/c note
-        killInSave call=13
-        killInLaunch call=29
-        cutPowerInSave call=35 losing=18446744073709551615
-        push root/c note model=B
-        edit root/c value=14
-        unlock
-        save
         launch
         """),
   ]

@@ -215,7 +215,9 @@ package struct Table: Hashable, Sendable {
     self[row].isPresent = kept.isPresent || gone.isPresent
     if kept.lastLive < gone.lastLive { self[row].isPresented = gone.isPresented }
     self[row].lastLive = max(kept.lastLive, gone.lastLive)
-    self[row].isClosed = kept.lastLive < gone.lastLive ? gone.isClosed : kept.isClosed
+    // A row that an object has is the one that was live last.
+    let isOlder = kept.lastLive < gone.lastLive && !held.contains(row)
+    self[row].isClosed = isOlder ? gone.isClosed : kept.isClosed
     if let parent = gone.key.place.parent { rows[parent]?.children.removeAll { $0 == other } }
     forget(other)
     for child in gone.children {
