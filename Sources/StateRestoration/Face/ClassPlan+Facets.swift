@@ -176,24 +176,9 @@ struct ValueFacet<T: StatefulObject, Value>: StateFacet where T.RestorableState 
       return try coder.read(
         Value.self, forKey: ReservedKey.state, at: downcast(object, to: T.self).restorableState)
     }
-    return coder.hasState ? try migrated(from: stored, to: version, coder: coder) : nil
-  }
-
-  private func migrated(
-    from stored: StateVersion, to version: StateVersion, coder: RestorationDecoder
-  ) throws(RestorationError) -> Value {
-    do {
-      if let state = try migrations.migrate(from: stored, coder.recordedState) { return state }
-    } catch let error as RestorationError {
-      throw error
-    } catch {
-      throw RestorationError(
-        .migrationFailed, "A step of the migration from version \(stored) to \(version) refused the state.",
-        path: coder.path, cause: error)
-    }
-    throw RestorationError(
-      .noMigration, "The state has version \(stored), and no migration of \(Value.self) begins there.",
-      path: coder.path)
+    guard coder.hasState else { return nil }
+    let state = coder.recordedState
+    return try StateHistory.migrated(state, from: stored, to: version) { try migrations.migrate(from: stored, state) }
   }
 
   var version: StateVersion? { (Value.self as? any VersionedState.Type)?.stateVersion }

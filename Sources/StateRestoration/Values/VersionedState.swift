@@ -70,8 +70,20 @@ enum StateHistory {
     func migrate<Versioned: VersionedState>(_ type: Versioned.Type) throws -> Value? {
       try type.migrations.migrate(from: version, stored) as? Value
     }
+    return try migrated(stored, from: version, to: known) {
+      try (Value.self as? any VersionedState.Type).flatMap { try migrate($0) }
+    }
+  }
+
+  /// Brings a stored value of an older version up to today's.
+  ///
+  /// - Parameter steps: Takes all steps of the migration; nil if none begins at the version.
+  /// - Throws: `noMigration`, `migrationFailed`, or what decoding throws.
+  static func migrated<Value>(
+    _ stored: RecordedValue, from version: StateVersion, to known: StateVersion, by steps: () throws -> Value?
+  ) throws(RestorationError) -> Value {
     do {
-      if let type = Value.self as? any VersionedState.Type, let value = try migrate(type) { return value }
+      if let value = try steps() { return value }
     } catch let error as RestorationError {
       throw error
     } catch {

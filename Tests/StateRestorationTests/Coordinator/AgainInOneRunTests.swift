@@ -7,15 +7,7 @@ import Testing
 @testable import StateRestoration
 
 /// Reads that fail in a save, runs that restore twice while locked, and shared objects that come again.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct AgainInOneRunTests {
-  nonisolated static let sizes = [10, 4_000, 70_000, 300_000]
-
-  private func text(_ word: String, _ size: Int) -> String {
-    word + String(repeating: ".", count: max(size - word.utf8.count, 0))
-  }
-
-  private func word(_ text: String?) -> String? { text.map { String($0.prefix { $0 != "." }) } }
-
+@MainActor @Suite(.timeLimit(.minutes(10))) struct AgainInOneRunTests: SizedTexts {
   @Test(arguments: sizes, [false, true])
   func `an edit whose save could not read the disk is given at the next launch`(size: Int, isShort: Bool) async throws {
     let bench = try await Bench(.device)

@@ -5,21 +5,10 @@ import Testing
 @testable import StateRestoration
 
 /// A save replaces what its object was given or wrote, and lies beside everything else (R2.8), for states of any size.
-@MainActor @Suite struct BesideTests {
-  /// Sizes of states in bytes: within a frame, of several, and over what a page of a compaction takes.
-  nonisolated static let sizes = [10, 4_000, 70_000, 300_000]
-
+@MainActor @Suite struct BesideTests: SizedTexts {
   private let bench = Bench()
 
-  /// A text of about so many bytes, that begins with a word.
-  private func text(_ word: String, _ size: Int) -> String {
-    word + String(repeating: ".", count: max(size - word.utf8.count, 0))
-  }
-
-  /// The word that a text begins with.
-  private func word(_ screen: Screen?) -> String? {
-    screen.map { screen in String(screen.text.prefix { $0 != "." }) }
-  }
+  private func word(_ screen: Screen?) -> String? { word(screen?.text) }
 
   private func editor(_ model: ModelIdentifier? = nil, _ text: String = "") -> Screen {
     let editor = Screen("editor", text: text)

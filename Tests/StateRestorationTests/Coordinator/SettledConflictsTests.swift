@@ -8,15 +8,7 @@ import Testing
 @testable import StateRestoration
 
 /// Conflicts that are settled in hooks, siblings that change their names while they are restored, and very many of both.
-@MainActor @Suite(.timeLimit(.minutes(10))) struct SettledConflictsTests {
-  nonisolated static let sizes = [10, 4_000, 70_000, 300_000]
-
-  private func text(_ word: String, _ size: Int) -> String {
-    word + String(repeating: ".", count: max(size - word.utf8.count, 0))
-  }
-
-  private func word(_ text: String?) -> String? { text.map { String($0.prefix { $0 != "." }) } }
-
+@MainActor @Suite(.timeLimit(.minutes(10))) struct SettledConflictsTests: SizedTexts {
   /// The texts of all screens that are stored, in every record.
   private func storedTexts(_ bench: Bench) throws -> [String] {
     let reader = try bench.newestReader()
