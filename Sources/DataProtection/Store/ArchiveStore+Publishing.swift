@@ -218,7 +218,10 @@ extension ArchiveStore {
       state.isRemade = false
       receipt.setAside = next.setAside
       receipt.removed = next.removed
-      if receipt.durability == .durable { prune(old, next.ledger, &state) }
+      if receipt.durability == .durable, !prune(old, next.ledger, &state) {
+        receipt.durability = .unknown
+        (state.isUnknown, state.isReopened) = (true, true)
+      }
       return (receipt, file)
     } catch {
       state.needsSweep = true
@@ -277,7 +280,9 @@ extension ArchiveStore {
   }
 
   /// Removes the files that no ledger names any more; a later save repeats a removal that fails.
-  private func prune(_ old: Ledger, _ new: Ledger, _ state: inout ArchiveStoreState) {
+  ///
+  /// - Returns: Whether nothing comes back with a power cut that a weaker class protects than the new generation's.
+  private func prune(_ old: Ledger, _ new: Ledger, _ state: inout ArchiveStoreState) -> Bool {
     let named = Set(new.records.map(\.file))
     var gone = Set(old.records.map(\.file)).subtracting(named)
     if state.needsSweep, let found = try? state.slot.files() {
@@ -291,9 +296,17 @@ extension ArchiveStore {
       state.needsSweep = false
     }
     for file in gone where !state.slot.remove(file) { state.needsSweep = true }
-    guard let was = old.current, new.record(of: was.generation) == nil else { return }
+    guard let was = old.current, new.record(of: was.generation) == nil else { return true }
     // A state under another class or an older key must not come back with a power cut.
-    try? store.fileSystem.synchronize(state.slot.descriptor)
+    let isDurable =
+      (try? uninterrupted { () throws(FileSystemError) in
+        try store.fileSystem.synchronize(state.slot.descriptor)
+      }) != nil
+    guard let protection = new.current?.protection,
+      old.records.contains(where: { gone.contains($0.file) && $0.protection.isWeaker(than: protection) })
+    else { return true }
+    if !isDurable { state.needsSweep = true }
+    return isDurable && !state.needsSweep
   }
 
   // MARK: The list

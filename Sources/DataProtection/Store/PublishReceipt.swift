@@ -5,7 +5,7 @@ package struct PublishReceipt: Hashable, Sendable {
   /// Bytes written to the disk for it, headers and ledger included.
   package let bytesWritten: Int
   /// Whether it would survive a power cut.
-  package let durability: Durability
+  package var durability: Durability
   /// Whether it was sealed one-way, because its class had no key.
   package var isSealedOneWay = false
   /// Whether the slot's directory was made again, because somebody has removed it, or one above it, since it was opened: all

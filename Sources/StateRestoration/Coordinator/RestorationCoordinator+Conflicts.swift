@@ -28,7 +28,8 @@ extension RestorationCoordinator {
     try settleConflict(of: object, unless: { false }, body)
   }
 
-  private func settleConflict(
+  /// Settles a conflict, unless older states have to stay, as some could not be read.
+  func settleConflict(
     of object: any RestorableObject, unless stays: () -> Bool, _ body: ([RestorationDecoder]) throws -> Void
   ) rethrows -> Bool {
     // What a late object was given, the table is told at the end of its turn, or now.

@@ -80,6 +80,39 @@ public import Observation
     return scope
   }
 
+  /// Settles the conflict of a value of which several are stored: older ones lie beside the one that the key has.
+  ///
+  /// That happens when the user has changed it while it could not be read; see
+  /// ``RestorationCoordinator/settleConflict(of:_:)``.
+  ///
+  /// ```swift
+  /// scope.settleConflict(ofKey: "draft") { (older: [String]) in draft.value += older.joined() }
+  /// ```
+  ///
+  /// The older values go with the next save, unless one of them can't be read as this type.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - body: Reads the older values, the oldest first, migrated where they are older.
+  /// - Returns: False when the key has no conflict that this run's restoration knows of; the body is not called then.
+  @discardableResult
+  public func settleConflict<Value: Codable & Sendable>(
+    ofKey key: String, _ body: ([Value]) throws -> Void
+  ) rethrows -> Bool {
+    settle()
+    guard let coordinator, let entry = members[key] as? ScopeEntry else { return false }
+    var isWhole = true
+    return try coordinator.settleConflict(of: entry, unless: { !isWhole }) { coders in
+      var values: [Value] = []
+      for coder in coders {
+        let slot = ScopeSlot()
+        if let stored = try? coder.takeScopeValue() { slot.give(stored) }
+        if let value = (try? slot.read(as: Value.self)) ?? nil { values.append(value) } else { isWhole = false }
+      }
+      try body(values)
+    }
+  }
+
   // MARK: - On any thread
 
   /// The value under a key; nil only if there is none.

@@ -35,6 +35,42 @@ import Testing
     #expect(first > 5 && acknowledged > 100)
   }
 
+  /// Whatever fails on the way, once, or from then on.
+  @Test(arguments: [false, true])
+  func `nothing under the weaker class comes back once a save under a stronger one is acknowledged`(
+    isLasting: Bool
+  ) throws {
+    var (call, acknowledged, refused) = (0, 0, 0)
+    var isDone = false
+    while !isDone {
+      call += 1
+      let memory = MemoryFileSystem()
+      let weak = try rig.archives(memory, .completeUntilFirstUserAuthentication)
+      for text in ["1", "2"] { try weak.publish(Data(text.utf8)) }
+      weak.close()
+      let faulty = FaultyFileSystem(memory)
+      let store = try rig.archives(faulty, .complete)
+      let from = faulty.callCount + call
+      if isLasting {
+        faulty.fail(from: from, nil, .error(.inputOutput))
+      } else {
+        faulty.fail(call: from, .error(.inputOutput))
+      }
+      let receipt = try? store.publish(Data("secret".utf8))
+      isDone = faulty.hits.isEmpty
+      guard receipt?.durability == .durable else {
+        refused += 1
+        continue
+      }
+      acknowledged += 1
+      for policy in memory.powerCutPolicies {
+        let found = rig.generations(memory.afterPowerCut(policy))
+        #expect(found.count == 1, "call \(call), \(policy): \(found)")
+      }
+    }
+    #expect(acknowledged > 0 && refused > 5)
+  }
+
   /// The second attempt reuses the name of a file that the first one has left.
   @Test(arguments: [StoreScenario.firstSave, .publishing, .pending, .savingWhileLocked])
   func `a file that a death has left never stands for the one that replaces it`(_ scenario: StoreScenario) throws {

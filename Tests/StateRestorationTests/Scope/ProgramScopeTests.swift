@@ -48,6 +48,32 @@ import Glibc
     }
   }
 
+  @Test func `the conflict of a value that was changed while locked can be settled`() async throws {
+    let device = try await SimulatedDevice(passcode: "1234")
+    try await run(device) { try await $0.openScope().value("list", default: "").value = "stored" }
+    device.reboot()
+    try await run(device) { windows in
+      let scope = try await windows.openScope()
+      let list = scope.value("list", default: "")
+      list.value = "typed"
+      _ = try await windows.unlock(passcode: "1234")
+      #expect(list.value == "typed")
+      var numbers: [Int]?
+      #expect(!scope.settleConflict(ofKey: "list") { numbers = $0 })
+      #expect(numbers == [])
+      #expect(scope.settleConflict(ofKey: "list") { (older: [String]) in list.value += " after " + older.joined() })
+      #expect(!scope.settleConflict(ofKey: "list") { (_: [String]) in })
+      #expect(!scope.settleConflict(ofKey: "other") { (_: [String]) in })
+    }
+    device.reboot()
+    try await run(device) { windows in
+      _ = try await windows.unlock(passcode: "1234")
+      let list = try await windows.openScope().value("list", default: "")
+      #expect(list.value == "typed after stored")
+      #expect(windows.programReport?.nodes.allSatisfy { $0.remarks.isEmpty } == true)
+    }
+  }
+
   @Test func `the last change is saved when the program is terminated`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "program-scope-\(UUID())").path
     try FileManager.default.createDirectory(
