@@ -23,12 +23,17 @@ import Testing
     _ = try await coordinator.restore(into: root)
     coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
     await bench.delegate.nextEvent()
-    await bench.clock.waitForSleepers(2)
-    bench.clock.advance(by: .milliseconds(250))
-    while bench.clock.sleeperCount > 1 { await Task.yield() }
+    await letPausePass(coordinator)
     _ = bench.store.takeCalls()
     bench.delegate.outcomes = []
     return coordinator
+  }
+
+  /// Lets the pause behind a save pass, and returns when the coordinator knows: a change before that would be saved behind it.
+  private func letPausePass(_ coordinator: RestorationCoordinator) async {
+    await bench.clock.waitForSleepers(2)
+    bench.clock.advance(by: .milliseconds(250))
+    while bench.clock.sleeperCount > 1 || coordinator.automatic.interval != nil { await Task.yield() }
   }
 
   /// Lets the interval pass, and returns when everybody was asked.
@@ -117,9 +122,7 @@ import Testing
     panel.isBad = true
     bench.clock.advance(by: .seconds(2))
     await bench.delegate.nextEvent()
-    await bench.clock.waitForSleepers(2)
-    bench.clock.advance(by: .milliseconds(250))
-    while bench.clock.sleeperCount > 1 { await Task.yield() }
+    await letPausePass(coordinator)
     bench.delegate.outcomes = []
     for _ in 0..<3 { await askOnce() }
     #expect(bench.delegate.outcomes.isEmpty)
