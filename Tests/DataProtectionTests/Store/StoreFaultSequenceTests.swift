@@ -36,9 +36,9 @@ import Testing
   }
 
   /// Whatever fails on the way, once, or from then on.
-  @Test(arguments: [false, true])
+  @Test(arguments: [false, true], [1, 300_000])
   func `nothing under the weaker class comes back once a save under a stronger one is acknowledged`(
-    isLasting: Bool
+    isLasting: Bool, size: Int
   ) throws {
     var (call, acknowledged, refused) = (0, 0, 0)
     var isDone = false
@@ -46,7 +46,7 @@ import Testing
       call += 1
       let memory = MemoryFileSystem()
       let weak = try rig.archives(memory, .completeUntilFirstUserAuthentication)
-      for text in ["1", "2"] { try weak.publish(Data(text.utf8)) }
+      for text in ["1", "2"] { try weak.publish(Data(String(repeating: text, count: size).utf8)) }
       weak.close()
       let faulty = FaultyFileSystem(memory)
       let store = try rig.archives(faulty, .complete)
@@ -56,7 +56,7 @@ import Testing
       } else {
         faulty.fail(call: from, .error(.inputOutput))
       }
-      let receipt = try? store.publish(Data("secret".utf8))
+      let receipt = try? store.publish(Data(String(repeating: "3", count: size).utf8))
       isDone = faulty.hits.isEmpty
       guard receipt?.durability == .durable else {
         refused += 1

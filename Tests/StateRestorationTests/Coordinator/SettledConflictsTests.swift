@@ -9,21 +9,6 @@ import Testing
 
 /// Conflicts that are settled in hooks, siblings that change their names while they are restored, and very many of both.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct SettledConflictsTests: SizedTexts {
-  /// The texts of all screens that are stored, in every record.
-  private func storedTexts(_ bench: Bench) throws -> [String] {
-    let reader = try bench.newestReader()
-    var (texts, stack): ([String], [NodeID]) = ([], try reader.roots)
-    while let id = stack.popLast() {
-      stack += try reader.children(of: id)
-      if try reader.node(id)?.byteCount ?? 0 > 0,
-        let state = try reader.record(of: id).decodeIfPresent(Screen.State.self, forKey: "$state")
-      {
-        texts.append(state.text)
-      }
-    }
-    return texts
-  }
-
   // MARK: - Settling in hooks
 
   @Test(arguments: sizes)
@@ -147,7 +132,7 @@ import Testing
     var read: [String] = []
     _ = coordinator.settleConflict(of: page, withStates: { read = $0.map(\.text) })
     _ = try await coordinator.preserve(shown)
-    let known = Set(read.map(word) + (try storedTexts(bench)).map(word))
+    let known = Set(read.map(word) + (try bench.storedTexts()).map(word))
     #expect(known.isSuperset(of: ["draft", "one", "two"]), "\(known) \(report)")
   }
 

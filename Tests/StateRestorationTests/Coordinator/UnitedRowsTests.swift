@@ -5,30 +5,7 @@ import Testing
 @testable import StateRestoration
 
 /// Rows that come to have one key, and what the report says of their records.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct UnitedRowsTests {
-  nonisolated static let sizes = [10, 4_000, 70_000, 300_000]
-
-  private func text(_ word: String, _ size: Int) -> String {
-    word + String(repeating: ".", count: max(size - word.utf8.count, 0))
-  }
-
-  private func word(_ text: String?) -> String? { text.map { String($0.prefix { $0 != "." }) } }
-
-  /// The texts of all screens that are stored, in every record.
-  private func storedTexts(_ bench: Bench) throws -> [String] {
-    let reader = try bench.newestReader()
-    var (texts, stack): ([String], [NodeID]) = ([], try reader.roots)
-    while let id = stack.popLast() {
-      stack += try reader.children(of: id)
-      if try reader.node(id)?.byteCount ?? 0 > 0,
-        let state = try reader.record(of: id).decodeIfPresent(Screen.State.self, forKey: "$state")
-      {
-        texts.append(state.text)
-      }
-    }
-    return texts
-  }
-
+@MainActor @Suite(.timeLimit(.minutes(5))) struct UnitedRowsTests: SizedTexts {
   @Test func `the report says of each record beside the given one that it is superseded`() async throws {
     let bench = Bench()
     func editor(_ model: ModelIdentifier?, _ text: String = "") -> Screen {
@@ -45,7 +22,7 @@ import Testing
     let coordinator = bench.launch()
     let report = try await coordinator.restore(into: shown)
     _ = try await coordinator.preserve(shown)
-    let stored = try storedTexts(bench).count - 1
+    let stored = try bench.storedTexts().count - 1
     #expect(report[["root", "editor"]]?.remarks == (stored > 1 ? [.superseded(stored - 1)] : []))
   }
 

@@ -48,9 +48,11 @@ import Glibc
     }
   }
 
-  @Test func `the conflict of a value that was changed while locked can be settled`() async throws {
+  @Test(arguments: [6, 300_000])
+  func `the conflict of a value that was changed while locked can be settled`(size: Int) async throws {
     let device = try await SimulatedDevice(passcode: "1234")
-    try await run(device) { try await $0.openScope().value("list", default: "").value = "stored" }
+    let stored = String(repeating: "s", count: size)
+    try await run(device) { try await $0.openScope().value("list", default: "").value = stored }
     device.reboot()
     try await run(device) { windows in
       let scope = try await windows.openScope()
@@ -69,7 +71,7 @@ import Glibc
     try await run(device) { windows in
       _ = try await windows.unlock(passcode: "1234")
       let list = try await windows.openScope().value("list", default: "")
-      #expect(list.value == "typed after stored")
+      #expect(list.value == "typed after \(stored)")
       #expect(windows.programReport?.nodes.allSatisfy { $0.remarks.isEmpty } == true)
     }
   }

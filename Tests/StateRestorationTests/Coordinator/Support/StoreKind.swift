@@ -124,6 +124,21 @@ extension Bench {
     return archives
   }
 
+  /// The texts of all screens in the newest archive, in every record.
+  func storedTexts() throws -> [String] {
+    let reader = try newestReader()
+    var (texts, stack): ([String], [NodeID]) = ([], try reader.roots)
+    while let id = stack.popLast() {
+      stack += try reader.children(of: id)
+      if try reader.node(id)?.byteCount ?? 0 > 0,
+        let state = try reader.record(of: id).decodeIfPresent(Screen.State.self, forKey: "$state")
+      {
+        texts.append(state.text)
+      }
+    }
+    return texts
+  }
+
   /// Leaves what a process leaves that died while it restored the node at a path, and starts the next one.
   func die(at path: RestorationPath?) async throws {
     try await die(atNode: path.map { path in try #require(try newestReader().node(at: path)).id.rawValue })
