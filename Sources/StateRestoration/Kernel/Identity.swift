@@ -15,6 +15,13 @@ extension RestorationArchive.Attributes {
   var identity: Identity {
     Identity(classTag: classTag, model: model, isView: flags.contains(.view))
   }
+
+  /// Takes the class of another row's or record's object.
+  mutating func takeClass(of other: RestorationArchive.Attributes) {
+    classTag = other.classTag
+    flags.remove(.namedByType)
+    flags.formUnion(other.flags.intersection(.namedByType))
+  }
 }
 
 /// An object that asks for state.

@@ -105,9 +105,7 @@ extension Table {
   /// A row has the class of the object that wrote its records.
   private mutating func takeClass(of node: RestorationArchive.Node, _ row: NodeID) throws(ArchiveError) {
     guard var stored = try writer.node(row)?.attributes, stored.classTag != node.attributes.classTag else { return }
-    stored.classTag = node.attributes.classTag
-    stored.flags.remove(.namedByType)
-    stored.flags.formUnion(node.attributes.flags.intersection(.namedByType))
+    stored.takeClass(of: node.attributes)
     try writer.setAttributes(stored, of: row)
   }
 

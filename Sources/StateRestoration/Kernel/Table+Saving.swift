@@ -315,9 +315,7 @@ extension Table {
     _ attributes: RestorationArchive.Attributes, of row: NodeID
   ) throws(ArchiveError) {
     guard var stored = try writer.node(row)?.attributes else { return }
-    stored.classTag = attributes.classTag
-    stored.flags.remove(.namedByType)
-    stored.flags.formUnion(attributes.flags.intersection(.namedByType))
+    stored.takeClass(of: attributes)
     stored.model = attributes.model ?? stored.model
     try writer.setAttributes(stored, of: row)
   }
