@@ -169,7 +169,7 @@ package final class StoreDirectory: Sendable {
       .busy, "Somebody removes the directory of this archive as often as it is made; stop that, and try again.")
   }
 
-  /// Locks a slot; returns the error that says who has it when somebody else does.
+  /// Locks a slot; returns an error that names the holder's process when somebody else has the lock.
   private func lock(
     _ directory: OwnedDescriptor, waiting patience: Duration
   ) throws(ProtectionError) -> ProtectionError? {

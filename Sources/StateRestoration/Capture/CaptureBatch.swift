@@ -60,7 +60,7 @@ struct CaptureBatch: Sendable {
   /// The records of a row that an object was given.
   struct Gift: Hashable, Sendable {
     var row: NodeID
-    /// The record that the object has, and that its next difference replaces; nil where it keeps what it has.
+    /// The record that the object has, and that its next difference replaces; nil when the object keeps its own record.
     var record: NodeID?
     /// Older ones that it could have been given, and that wait until the conflict is settled.
     var superseded: [NodeID] = []

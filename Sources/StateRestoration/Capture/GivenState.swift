@@ -107,7 +107,7 @@ internal import RestorationArchive
     else { return nil }
     objects[index].isMet = true
     let given = objects[index].given
-    // One that keeps what it has is what it was.
+    // An object that keeps its own state keeps its class and model as well.
     if given.gift == nil || given.gift?.record != nil { node.identity = objects[index].identity }
     return given
   }

@@ -103,7 +103,7 @@ internal import RestorationArchive
   func add(_ facts: Tag, named version: StateVersion) {
     tags.append(facts)
     guard facts.mistaken == nil, !joins, !isList, !isScope else { return }
-    // Decided once: what is not recorded of plain instances is what it says.
+    // Decided once: records of plain instances leave these facts out.
     let plain = self.plain ?? PlainIdentity(classTag: facts.tag, version: version)
     guard plain.classTag == facts.tag, plain.version == version else { return }
     self.plain = plain

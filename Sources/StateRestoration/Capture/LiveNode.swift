@@ -145,7 +145,7 @@ extension LiveNode {
     return CapturedState(shape: shape, version: subject.plan.version(named: shape.version), values: values)
   }
 
-  /// Copies an object's values as `read` does, without asking what it is and what is below it.
+  /// Copies an object's values as `read` does, and asks neither for its identity nor for its children.
   func readValues(_ object: any RestorableObject, context: @autoclosure () -> RestorationContext) -> CapturedValues {
     let plan = subject.plan
     var captured = CapturedValues()

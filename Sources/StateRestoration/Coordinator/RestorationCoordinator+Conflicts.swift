@@ -32,7 +32,7 @@ extension RestorationCoordinator {
   func settleConflict(
     of object: any RestorableObject, unless stays: () -> Bool, _ body: ([RestorationDecoder]) throws -> Void
   ) rethrows -> Bool {
-    // What a late object was given, the table is told at the end of its turn, or now.
+    // The table learns of a late object's state at the end of that object's turn, or here.
     if lateObjects == nil, !isAsking { endThisTurn() }
     guard let turn = restored, let older = turn.superseded(of: object) else { return false }
     // In a hook of the turn that gives it, no capture has met the object with what it was given.

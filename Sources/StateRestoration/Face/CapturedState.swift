@@ -1,6 +1,6 @@
 /// What an object says of its place in the tree when it is captured.
 struct CapturedShape {
-  /// What the object is; without an identifier for one that is excluded and for shared objects.
+  /// The object's identity; an excluded object and a shared one have no identifier in it.
   var identity = RestorationIdentity(nil)
   /// The children, in order; empty for views and shared objects.
   var children: [any RestorableController] = []

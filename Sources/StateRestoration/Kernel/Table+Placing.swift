@@ -96,7 +96,7 @@ extension Table {
     if let old = former.row, old != row, try writer.node(old) != nil { try move(contentsOf: old, into: row) }
   }
 
-  /// An object that came by itself has another row from now on, which can't give it anything; it keeps what it has.
+  /// Moves an object that came by itself, with its record, to another row, whose records can't be given.
   private mutating func moveHolding(
     _ holding: Holding, _ placement: CaptureBatch.Placement, to row: NodeID
   ) throws(ArchiveError) {
@@ -110,7 +110,7 @@ extension Table {
     try reopen(row)
   }
 
-  /// An object keeps what it has; what it could have been given is superseded, or joined with that.
+  /// An object keeps its own record; the stored ones are superseded, or joined with it.
   private mutating func keep(
     _ placement: CaptureBatch.Placement, _ gift: CaptureBatch.Gift
   ) throws(ArchiveError) {

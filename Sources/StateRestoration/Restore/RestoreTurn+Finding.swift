@@ -65,7 +65,7 @@ extension RestoreTurn {
     let asker = request.registry.asker(object)
     let isKept = isKept(object)
     for row in fitting(rows, asker, object) where !progress[row].isSpent {
-      // What it has is in the row of exactly its key.
+      // Its own record is in the row of exactly its key.
       if isKept, plan.identity(of: row) != asker.identity { continue }
       switch refusal(of: row, to: object) {
       case .gone?: continue

@@ -2,8 +2,8 @@ internal import DataProtection
 
 /// Why state could not be saved, given back or deleted: the failure and its place, never the state itself.
 ///
-/// The one error of this module. A `ProtectionError` comes only from a `ProtectedDevice` and its files, and a `LifecycleError` from a
-/// `Lifecycle`, where a program uses these itself.
+/// The one error of this module. A `ProtectionError` comes only from a `ProtectedDevice` and its files, and a `LifecycleError`
+/// from a `Lifecycle`, where a program uses these itself.
 public struct RestorationError: Error, Sendable {
   /// The kind of failure; compare with the static members.
   ///
