@@ -29,9 +29,9 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-/// A test target under `Tests` with the common settings, whose tests don't all start at once.
+/// A test target under `Tests` with the common settings, whose tests don't all start at once and don't wait for ever.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies + ["CTestProcess"], swiftSettings: settings)
+  .testTarget(name: name, dependencies: dependencies + ["CTestProcess", "Patience"], swiftSettings: settings)
 }
 
 /// The small programs of Docs/Examples, which the tests run and kill.
@@ -106,6 +106,7 @@ let package = Package(
     .target(name: "CTestProcess", path: "Tests/Support/CTestProcess"),
     .target(
       name: "TestTraits", dependencies: ["CTestProcess"], path: "Tests/Support/TestTraits", swiftSettings: settings),
+    .target(name: "Patience", path: "Tests/Support/Patience", swiftSettings: settings),
     .target(name: "OwnThread", path: "Tests/Support/OwnThread", swiftSettings: settings),
     .target(name: "ProcessMemory", path: "Tests/Support/ProcessMemory", swiftSettings: settings),
     .target(name: "SavedFiles", path: "Tests/Support/SavedFiles", swiftSettings: settings),
@@ -150,8 +151,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "restore-demo", "StateRestoration", "RestorationArchive", "DataProtection", "OwnThread", "SeededRandom",
-        "CTestProcess", "TestTraits",
+        "restore-demo", "life-writer", "StateRestoration", "RestorationArchive", "DataProtection", "OwnThread",
+        "SeededRandom", "CTestProcess", "TestTraits", "Patience",
       ],
       exclude: ["Desktop"], swiftSettings: settings),
     tests(
@@ -186,6 +187,17 @@ package.targets.append(
     dependencies: ["OwnThread", "SavedFiles", "CTestProcess", "TestTraits"] + startUps.map { .byName(name: $0) },
     path: "Tests/StartUp/StartUpTests", exclude: ["Desktop"], swiftSettings: settings))
 
+// A program with notes of several classes of protection, which is killed and whose disk loses its power: Tests/Lives. It lives by the
+// public face only; who looks at the bytes that it leaves does not.
+package.targets += [
+  .target(
+    name: "LifeProgram", dependencies: ["StateRestoration"], path: "Tests/Lives/LifeProgram", packageAccess: false,
+    swiftSettings: settings),
+  .executableTarget(
+    name: "life-writer", dependencies: ["LifeProgram", "DataProtection", "SeededRandom"],
+    path: "Tests/Lives/life-writer", swiftSettings: settings),
+]
+
 // A program that counts what is called on its main thread: the counting functions stand in front of those of the libraries.
 package.targets += [
   .target(name: "CCallCounts", dependencies: ["CLibcrypto"], path: "Tests/Support/CCallCounts"),
@@ -199,7 +211,7 @@ package.targets += [
 if Context.environment["RESTORATION_FUZZ"] != nil {
   let modules = [
     "CLibcrypto", "CSystem", "FoundationShim", "FileSystem", "FaultyFileSystem", "Sealing", "DataProtection",
-    "RestorationArchive",
+    "RestorationArchive", "ApplicationLifecycle", "StateRestoration",
   ]
   let store: [Target.Dependency] = ["FuzzSupport", "DataProtection", "Sealing", "FileSystem", "FaultyFileSystem"]
   let fuzzers: [(String, [Target.Dependency])] = [
@@ -210,6 +222,7 @@ if Context.environment["RESTORATION_FUZZ"] != nil {
     ("FuzzLedger", store),
     ("FuzzFrames", store),
     ("FuzzMarker", store),
+    ("FuzzPending", ["FuzzSupport", "DataProtection", "RestorationArchive", "StateRestoration"]),
   ]
   package.products = []
   package.targets = package.targets.filter { modules.contains($0.name) }
@@ -243,7 +256,7 @@ if Context.environment["RESTORATION_DESKTOP"] != nil {
 if Context.environment["RESTORATION_POWER_CUTS"] != nil {
   let modules = [
     "CLibcrypto", "CSystem", "FoundationShim", "FileSystem", "FaultyFileSystem", "Sealing", "DataProtection",
-    "SeededRandom",
+    "SeededRandom", "RestorationArchive", "ApplicationLifecycle", "StateRestoration", "LifeProgram", "life-writer",
   ]
   package.products = []
   package.targets = package.targets.filter { modules.contains($0.name) }

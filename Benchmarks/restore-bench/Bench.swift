@@ -54,6 +54,10 @@ struct Bench {
     for count in options.isLinear ? options.nodes : [count] {
       progress("saving and restoring \(count) nodes on \(directory)")
       results += try DiskMetrics(effort: effort, wants: wants, directory: directory).run(count: count, device: device)
+      if !options.isLinear {
+        progress("\(count) nodes of two classes")
+        results += try PartsMetrics(effort: effort, wants: wants).run(count: count, device: device)
+      }
       progress("the whole engine with \(count) nodes")
       results += try await EngineMetrics(effort: effort, wants: wants).run(count: count, device: device)
     }

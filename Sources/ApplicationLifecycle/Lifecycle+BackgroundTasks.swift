@@ -16,7 +16,7 @@ extension Lifecycle {
   ///   `backgroundTimeOver` when the background time is used up; another code when the program does not run.
   public func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor () -> Void
-  ) throws(LifecycleError) -> LifecycleBackgroundTask {
+  ) throws(LifecycleError) -> Lifecycle.BackgroundTask {
     guard state.isRunning else {
       throw LifecycleError(
         code: .notRunning, from: state, message: "The background task \(name) was begun while \(state).")
@@ -36,7 +36,7 @@ extension Lifecycle {
   }
 
   /// Ends a background task; the last one to end lets the program be suspended.
-  public func endBackgroundTask(_ task: LifecycleBackgroundTask) throws(LifecycleError) {
+  public func endBackgroundTask(_ task: Lifecycle.BackgroundTask) throws(LifecycleError) {
     guard tasks.end(task) else {
       report(.backgroundTaskEndedTwice(name: task.name))
       throw LifecycleError(
@@ -50,7 +50,7 @@ extension Lifecycle {
   public func withBackgroundTask<Result: Sendable>(
     named name: String, _ work: @escaping @MainActor () async throws -> Result
   ) async throws -> Result {
-    var opened: LifecycleBackgroundTask?
+    var opened: Lifecycle.BackgroundTask?
     var running: Task<Result, any Error>?
     let end: @MainActor () -> Void = { [weak self] in
       guard let task = opened else { return }

@@ -171,7 +171,7 @@ extension Lifecycle {
     while isAcceptingInput, !keptInput.isEmpty { keptInput.removeFirst()() }
   }
 
-  private func didEnter(_ state: LifecycleState) {
+  private func didEnter(_ state: Lifecycle.State) {
     switch state {
     case .background: backgroundStopwatch = Stopwatch(clock)
     case .inactive, .active, .suspended: stopBackgroundTimer()
@@ -202,7 +202,7 @@ extension Lifecycle {
 
   // MARK: - Budgets
 
-  private func makeWatchdog(_ kind: LifecycleBudgets.Kind) -> Watchdog {
+  private func makeWatchdog(_ kind: Lifecycle.Budgets.Kind) -> Watchdog {
     Watchdog(kind, budget: budgets[kind], clock: clock, log: log) { [weak self] watchdog in
       guard let self else { return }
       self.report(.overrun(kind, budget: watchdog.budget), isLogged: true)

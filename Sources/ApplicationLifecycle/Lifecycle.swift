@@ -14,13 +14,13 @@ public import FoundationShim
   package weak var work: (any LifecycleWork)?
 
   /// The budgets, and the consequence when one runs out.
-  package let budgets: LifecycleBudgets
+  package let budgets: Lifecycle.Budgets
 
   /// Why the program was launched; `nil` before.
-  package internal(set) var launchOptions: LaunchOptions?
+  package internal(set) var launchOptions: Lifecycle.LaunchOptions?
 
   /// What the delegate declined when it saw the options.
-  package internal(set) var launchResponse: LaunchResponse = .proceed
+  package internal(set) var launchResponse: Lifecycle.LaunchResponse = .proceed
 
   /// Why the program ended, if it has.
   package internal(set) var endReason: TerminationReason?
@@ -47,7 +47,7 @@ public import FoundationShim
   /// What the delegate answered.
   var isOpened = false
   private var observers: [(id: UInt64, handler: @MainActor (LifecycleEvent) -> Void)] = []
-  private var callbackObservers: [(id: UInt64, handler: @MainActor (LifecycleCallback) async -> Void)] = []
+  private var callbackObservers: [(id: UInt64, handler: @MainActor (Lifecycle.Callback) async -> Void)] = []
   private var lastObserver: UInt64 = 0
   var turns = TurnQueue()
   /// Counts lives, so that a request notices that its program has ended in the meantime.
@@ -59,7 +59,7 @@ public import FoundationShim
   /// - Parameters:
   ///   - exitsOnSuspend: Whether leaving the foreground ends the program.
   ///   - budgets: How long launching, leaving and ending may take.
-  public convenience init(exitsOnSuspend: Bool = false, budgets: LifecycleBudgets = LifecycleBudgets()) {
+  public convenience init(exitsOnSuspend: Bool = false, budgets: Lifecycle.Budgets = Lifecycle.Budgets()) {
     self.init(exitsOnSuspend: exitsOnSuspend, budgets: budgets, clock: ContinuousClock())
   }
 
@@ -71,7 +71,7 @@ public import FoundationShim
   ///   - clock: The clock of the budgets and of the background time.
   ///   - log: Where incidents go at once, from any thread.
   package init(
-    exitsOnSuspend: Bool = false, budgets: LifecycleBudgets = LifecycleBudgets(), clock: any Clock<Duration>,
+    exitsOnSuspend: Bool = false, budgets: Lifecycle.Budgets = Lifecycle.Budgets(), clock: any Clock<Duration>,
     log: LifecycleLog? = nil
   ) {
     self.machine = LifecycleMachine(exitsOnSuspend: exitsOnSuspend)
@@ -81,7 +81,7 @@ public import FoundationShim
   }
 
   /// The state that is reported now.
-  public var state: LifecycleState { machine.state }
+  public var state: Lifecycle.State { machine.state }
 
   /// Whether leaving the foreground ends the program.
   package var exitsOnSuspend: Bool { machine.exitsOnSuspend }
@@ -89,7 +89,7 @@ public import FoundationShim
   // MARK: - Requests
 
   /// Launches into the foreground up to `active`, or into the background if the options name an event.
-  public func launch(_ options: LaunchOptions = .icon) async throws(LifecycleError) {
+  public func launch(_ options: Lifecycle.LaunchOptions = .icon) async throws(LifecycleError) {
     try await serve(
       options.isBackground ? .launchInBackground : .launch,
       preparing: {
@@ -122,7 +122,7 @@ public import FoundationShim
 
   /// Opens a URL in a program that runs; one in the background comes to the foreground, and opens it before it is active.
   ///
-  /// The URL of a launch is one of its ``LaunchOptions``.
+  /// The URL of a launch is one of its ``Lifecycle/LaunchOptions``.
   /// - Returns: The delegate's answer; false when it declined.
   public func open(_ url: URL) async throws(LifecycleError) -> Bool {
     var isOpened = false
@@ -168,7 +168,7 @@ public import FoundationShim
   }
 
   /// Delivers a notification, or queues it while the program is suspended.
-  public func post(_ notification: LifecycleNotification) {
+  public func post(_ notification: Lifecycle.Notification) {
     switch state {
     case .notRunning: break
     case .suspended: queue.add(notification)
@@ -190,14 +190,14 @@ public import FoundationShim
   }
 
   /// Registers an observer of every step, notification, warning and incident, for as long as the result lives.
-  package func observe(_ handler: @escaping @MainActor (LifecycleEvent) -> Void) -> LifecycleObservation {
+  package func observe(_ handler: @escaping @MainActor (LifecycleEvent) -> Void) -> Lifecycle.Observation {
     lastObserver += 1
     observers.append((lastObserver, handler))
-    return LifecycleObservation(of: self, id: lastObserver)
+    return Lifecycle.Observation(of: self, id: lastObserver)
   }
 
   /// Calls back at every memory warning, after the delegate and the controllers, for as long as the result lives.
-  public func observeMemoryWarnings(_ handler: @escaping @MainActor () -> Void) -> LifecycleObservation {
+  public func observeMemoryWarnings(_ handler: @escaping @MainActor () -> Void) -> Lifecycle.Observation {
     observe { if $0 == .memoryWarning { handler() } }
   }
 
@@ -215,11 +215,11 @@ public import FoundationShim
   ///
   /// - Parameter handler: Called on the main actor. Hold whoever keeps the result weakly in it.
   public func observeCallbacks(
-    _ handler: @escaping @MainActor (LifecycleCallback) async -> Void
-  ) -> LifecycleObservation {
+    _ handler: @escaping @MainActor (Lifecycle.Callback) async -> Void
+  ) -> Lifecycle.Observation {
     lastObserver += 1
     callbackObservers.append((lastObserver, handler))
-    return LifecycleObservation(of: self, id: lastObserver)
+    return Lifecycle.Observation(of: self, id: lastObserver)
   }
 
   func removeObserver(_ id: UInt64) {
@@ -228,14 +228,14 @@ public import FoundationShim
   }
 
   /// Tells the observers, and waits for each; those that have gone and those of a program that has ended hear nothing.
-  func tell(_ callback: LifecycleCallback, life: UInt64) async {
+  func tell(_ callback: Lifecycle.Callback, life: UInt64) async {
     for observer in callbackObservers where self.life == life && isRegistered(observer.id) {
       await observer.handler(callback)
     }
   }
 
   /// Tells the observers at once, up to the first point at which one waits.
-  func tellSoon(_ callback: LifecycleCallback) {
+  func tellSoon(_ callback: Lifecycle.Callback) {
     for observer in callbackObservers where isRegistered(observer.id) {
       Task.immediate { await observer.handler(callback) }
     }
@@ -243,7 +243,7 @@ public import FoundationShim
 
   private func isRegistered(_ id: UInt64) -> Bool { callbackObservers.contains { $0.id == id } }
 
-  func report(_ incident: LifecycleIncident, isLogged: Bool = false) {
+  func report(_ incident: Lifecycle.Incident, isLogged: Bool = false) {
     if !isLogged { log?.write(incident) }
     delegate?.didBreakRules(incident)
     emit(.incident(incident))
@@ -254,14 +254,14 @@ public import FoundationShim
   }
 
   /// Tells the delegate, and one after the other what the observers are to be told.
-  func deliver(_ notification: LifecycleNotification, _ tellObservers: (LifecycleCallback) async -> Void) async {
+  func deliver(_ notification: Lifecycle.Notification, _ tellObservers: (Lifecycle.Callback) async -> Void) async {
     if let callback = tellOfProtectedData(notification) { await tellObservers(callback) }
     delegate?.didReceive(notification)
     emit(.notification(notification))
     await tellObservers(.didReceive(notification))
   }
 
-  private func deliverNow(_ notification: LifecycleNotification) {
+  private func deliverNow(_ notification: Lifecycle.Notification) {
     if let callback = tellOfProtectedData(notification) { tellSoon(callback) }
     delegate?.didReceive(notification)
     emit(.notification(notification))
@@ -269,7 +269,7 @@ public import FoundationShim
   }
 
   /// Tells the delegate of protected data, if the notification is about that.
-  private func tellOfProtectedData(_ notification: LifecycleNotification) -> LifecycleCallback? {
+  private func tellOfProtectedData(_ notification: Lifecycle.Notification) -> Lifecycle.Callback? {
     guard notification.kind == .protectedData, case .change(_, let value) = notification.content else { return nil }
     if value == "available" {
       delegate?.protectedDataDidBecomeAvailable()

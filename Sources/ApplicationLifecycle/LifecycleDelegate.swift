@@ -10,17 +10,17 @@ public import FoundationShim
 /// `waitsForItself`; make it in a task of its own.
 @MainActor public protocol LifecycleDelegate: AnyObject {
   /// Sees why the program is launched, before anything is restored; answers what it declines.
-  func willFinishLaunching(with options: LaunchOptions) async -> LaunchResponse
+  func willFinishLaunching(with options: Lifecycle.LaunchOptions) async -> Lifecycle.LaunchResponse
 
   /// Launching is over: the hierarchy is restored; may decline the URL, but the restoring no more.
-  func didFinishLaunching(with options: LaunchOptions) async -> LaunchResponse
+  func didFinishLaunching(with options: Lifecycle.LaunchOptions) async -> Lifecycle.LaunchResponse
 
   /// The program is active; input follows.
   func didBecomeActive() async
 
   /// The program will be inactive; no more input comes.
   ///
-  /// A program that is interrupted can save here: see ``LifecycleBudgets/resigningActive``.
+  /// A program that is interrupted can save here: see ``Lifecycle/Budgets/resigningActive``.
   func willResignActive() async
 
   /// The program is in the background: the last reliable moment to keep something.
@@ -50,7 +50,7 @@ public import FoundationShim
   func didReceiveMemoryWarning()
 
   /// Something happened in the system, now or while suspended.
-  func didReceive(_ notification: LifecycleNotification)
+  func didReceive(_ notification: Lifecycle.Notification)
 
   /// Protected files will soon be unreadable.
   func protectedDataWillBecomeUnavailable()
@@ -59,15 +59,15 @@ public import FoundationShim
   func protectedDataDidBecomeAvailable()
 
   /// The program went against the rules of the life cycle.
-  func didBreakRules(_ incident: LifecycleIncident)
+  func didBreakRules(_ incident: Lifecycle.Incident)
 }
 
 extension LifecycleDelegate {
   /// Declines nothing.
-  public func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse { .proceed }
+  public func willFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse { .proceed }
 
   /// Declines nothing.
-  public func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse { .proceed }
+  public func didFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse { .proceed }
 
   /// Does nothing.
   public func didBecomeActive() {}
@@ -100,7 +100,7 @@ extension LifecycleDelegate {
   public func didReceiveMemoryWarning() {}
 
   /// Does nothing.
-  public func didReceive(_ notification: LifecycleNotification) {}
+  public func didReceive(_ notification: Lifecycle.Notification) {}
 
   /// Does nothing.
   public func protectedDataWillBecomeUnavailable() {}
@@ -109,5 +109,5 @@ extension LifecycleDelegate {
   public func protectedDataDidBecomeAvailable() {}
 
   /// Does nothing; the program's log has it too.
-  public func didBreakRules(_ incident: LifecycleIncident) {}
+  public func didBreakRules(_ incident: Lifecycle.Incident) {}
 }

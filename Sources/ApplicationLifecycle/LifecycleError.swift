@@ -36,16 +36,16 @@ public struct LifecycleError: Error, Sendable, Hashable, CustomStringConvertible
   public let code: Code
 
   /// The state in which the request was made, where there is one.
-  package let from: LifecycleState?
+  package let from: Lifecycle.State?
 
   /// The state that was asked for, where there is one.
-  package let to: LifecycleState?
+  package let to: Lifecycle.State?
 
   /// The failure, and the remedy.
   public let message: String
 
   /// Makes an error from its facts.
-  package init(code: Code, from: LifecycleState? = nil, to: LifecycleState? = nil, message: String) {
+  package init(code: Code, from: Lifecycle.State? = nil, to: Lifecycle.State? = nil, message: String) {
     self.code = code
     self.from = from
     self.to = to
@@ -66,14 +66,14 @@ extension LifecycleError {
       message: "There is no transition from \(transition.from) to \(transition.to)\(manner).\(reason)")
   }
 
-  static func waitingForItself(_ request: LifecycleRequest, in state: LifecycleState) -> LifecycleError {
+  static func waitingForItself(_ request: LifecycleRequest, in state: Lifecycle.State) -> LifecycleError {
     LifecycleError(
       code: .waitsForItself, from: state, to: request.destination,
       message: "The work of the request under way waits for \(request), which waits for that work: "
         + "make the request in a task of its own.")
   }
 
-  static func illegal(_ request: LifecycleRequest, in state: LifecycleState, to: LifecycleState)
+  static func illegal(_ request: LifecycleRequest, in state: Lifecycle.State, to: Lifecycle.State)
     -> LifecycleError
   {
     LifecycleError(

@@ -3,7 +3,7 @@
 /// A value without clock, callbacks or side effects. ``Lifecycle`` runs it.
 package struct LifecycleMachine: Sendable, Hashable {
   /// The state that is reported now; after a transition the one it ended in.
-  package private(set) var state: LifecycleState
+  package private(set) var state: Lifecycle.State
 
   /// Whether the program has run in the background since it was preserved on the way there, or without that way.
   private var hasRunInBackground = false
@@ -18,7 +18,7 @@ package struct LifecycleMachine: Sendable, Hashable {
   }
 
   /// A machine in any state, for tests of every pair.
-  package init(state: LifecycleState, exitsOnSuspend: Bool = false) {
+  package init(state: Lifecycle.State, exitsOnSuspend: Bool = false) {
     self.state = state
     self.exitsOnSuspend = exitsOnSuspend
   }
@@ -70,7 +70,7 @@ package struct LifecycleMachine: Sendable, Hashable {
 
   /// Makes a transition from the present state and answers its steps; an illegal one throws and changes nothing.
   package mutating func move(
-    to state: LifecycleState, manner: LifecycleTransition.Manner = .usual
+    to state: Lifecycle.State, manner: LifecycleTransition.Manner = .usual
   ) throws(LifecycleError) -> [LifecycleStep] {
     let transition = LifecycleTransition(from: self.state, to: state, manner: manner)
     guard let steps = steps(of: transition) else {
@@ -90,7 +90,7 @@ package struct LifecycleMachine: Sendable, Hashable {
 
   /// The transitions that serve a request in the present state; empty when it is legal and changes nothing.
   package func route(for request: LifecycleRequest) throws(LifecycleError) -> [LifecycleTransition] {
-    let path: [(LifecycleState, LifecycleTransition.Manner)]? =
+    let path: [(Lifecycle.State, LifecycleTransition.Manner)]? =
       switch (request, state) {
       case (.launch, .notRunning): [(.inactive, .usual), (.active, .usual)]
       case (.launchInBackground, .notRunning): exitsOnSuspend ? nil : [(.background, .usual)]
@@ -122,16 +122,16 @@ package struct LifecycleMachine: Sendable, Hashable {
     }
   }
 
-  private func leaving(asleep: Bool) -> [(LifecycleState, LifecycleTransition.Manner)] {
+  private func leaving(asleep: Bool) -> [(Lifecycle.State, LifecycleTransition.Manner)] {
     exitsOnSuspend ? [(.notRunning, .announced)] : [(.background, asleep ? .asleep : .usual)]
   }
 }
 
 extension LifecycleTransition {
-  func touches(_ state: LifecycleState) -> Bool { from == state || to == state }
+  func touches(_ state: Lifecycle.State) -> Bool { from == state || to == state }
 
   /// The budget that covers the transition, if one does.
-  package var budget: LifecycleBudgets.Kind? {
+  package var budget: Lifecycle.Budgets.Kind? {
     switch (from, to, manner) {
     case (.notRunning, _, _): .launching
     case (.active, .inactive, _): .resigningActive
@@ -144,7 +144,7 @@ extension LifecycleTransition {
 
 extension LifecycleRequest {
   /// The state the request is about, for the error that refuses it.
-  var destination: LifecycleState {
+  var destination: Lifecycle.State {
     switch self {
     case .launch, .becomeActive, .enterForeground, .open: .active
     case .resignActive: .inactive

@@ -1,7 +1,7 @@
 /// One thing that happens during a transition; the order of steps is the order of `Docs/Lifecycle.md`.
 package enum LifecycleStep: Sendable, Hashable, CustomStringConvertible {
   /// From here on this state is the one reported.
-  case enter(LifecycleState)
+  case enter(Lifecycle.State)
 
   /// The delegate sees the launch options; nothing has been restored.
   case willFinishLaunching
@@ -77,7 +77,7 @@ package enum LifecycleStep: Sendable, Hashable, CustomStringConvertible {
 
   /// Every step, once; `enter` with every state.
   package static let all: [LifecycleStep] =
-    LifecycleState.allCases.map(LifecycleStep.enter) + [
+    Lifecycle.State.allCases.map(LifecycleStep.enter) + [
       .willFinishLaunching, .showSnapshot, .restore, .removeSnapshot, .didFinishLaunching, .showWindow,
       .openURL,
       .handleBackgroundEvent, .deliverNotifications, .openHandles, .didBecomeActive, .startInput, .stopInput,

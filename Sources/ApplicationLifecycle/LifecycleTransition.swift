@@ -18,16 +18,16 @@ package struct LifecycleTransition: Sendable, Hashable, CustomStringConvertible 
   }
 
   /// The state before.
-  package let from: LifecycleState
+  package let from: Lifecycle.State
 
   /// The state after.
-  package let to: LifecycleState
+  package let to: Lifecycle.State
 
   /// The kind of change.
   package let manner: Manner
 
   /// Describes a change; whether it is legal is the machine's to say.
-  package init(from: LifecycleState, to: LifecycleState, manner: Manner = .usual) {
+  package init(from: Lifecycle.State, to: Lifecycle.State, manner: Manner = .usual) {
     self.from = from
     self.to = to
     self.manner = manner

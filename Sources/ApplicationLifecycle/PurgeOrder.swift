@@ -6,7 +6,7 @@ package enum PurgeOrder {
     package let name: String
 
     /// The program's state; only suspended ones are purged.
-    package let state: LifecycleState
+    package let state: Lifecycle.State
 
     /// The memory it holds, in bytes.
     package let footprint: Int
@@ -15,7 +15,7 @@ package enum PurgeOrder {
     package let suspendedAt: UInt64
 
     /// Describes a program.
-    package init(name: String, state: LifecycleState, footprint: Int, suspendedAt: UInt64) {
+    package init(name: String, state: Lifecycle.State, footprint: Int, suspendedAt: UInt64) {
       self.name = name
       self.state = state
       self.footprint = footprint

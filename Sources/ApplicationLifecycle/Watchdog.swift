@@ -6,7 +6,7 @@ import Synchronization
 final class Watchdog: Sendable {
   private enum Phase { case watching, logged, stopped }
 
-  let kind: LifecycleBudgets.Kind
+  let kind: Lifecycle.Budgets.Kind
   let budget: Duration
   private let stopwatch: Stopwatch
   private let log: LifecycleLog?
@@ -17,7 +17,7 @@ final class Watchdog: Sendable {
 
   /// `onOverrun` is called on the main actor, at most once.
   init(
-    _ kind: LifecycleBudgets.Kind, budget: Duration, clock: any Clock<Duration>, log: LifecycleLog?,
+    _ kind: Lifecycle.Budgets.Kind, budget: Duration, clock: any Clock<Duration>, log: LifecycleLog?,
     onOverrun: @escaping @MainActor @Sendable (Watchdog) -> Void
   ) {
     self.kind = kind

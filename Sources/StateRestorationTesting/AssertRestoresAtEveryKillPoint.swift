@@ -45,7 +45,7 @@ package struct KillPointReport: Sendable, Hashable {
     let device = try await SimulatedDevice()
     let harness = subject.harness(on: device)
     // Every save but the last one fails, as it should.
-    harness.configuration.log = SilentRestorationLog()
+    harness.configuration.log = .silent
     let first = try await harness.launch { subject.application() }
     try await prepare(first.root)
     let old = subject.values(of: first.root)

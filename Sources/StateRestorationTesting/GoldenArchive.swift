@@ -65,7 +65,7 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
     do {
       let harness = try await launch(subject)
       guard let application = harness.application else { return [] }
-      var found = unread(harness.report, subject)
+      var found = unread(harness.report, application.root, subject)
       let now = Self.plain(subject.values(of: application.root))
       for (path, before) in values.sorted(by: { $0.key < $1.key }) {
         guard let after = now[path] else {
@@ -98,10 +98,15 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
   ) async -> [String] {
     do {
       let harness = try await launch(subject)
-      let found = unread(harness.report, subject) + unknown(harness.report)
-      for text in found { TestIssues.record(text, at: sourceLocation) }
-      if let application = harness.application { try await check(application.root) }
-      return found
+      guard let application = harness.application else { return [] }
+      let root = application.root
+      // What the test itself reads of a scope is read; it may also replace what was stored.
+      let before = unread(harness.report, nil, subject) + unknown(harness.report)
+      for text in before { TestIssues.record(text, at: sourceLocation) }
+      try await check(root)
+      let after = unreadMembers(of: root, subject).filter { !before.contains($0) }
+      for text in after { TestIssues.record(text, at: sourceLocation) }
+      return before + after
     } catch {
       TestIssues.record("\(error)", at: sourceLocation)
       return ["\(error)"]
@@ -110,17 +115,47 @@ public struct GoldenArchive: Sendable, Hashable, Codable {
 
   /// The stored values that nobody reads today, so that a migration was forgotten; those that the test ignores don't count.
   @MainActor private func unread<Root>(
-    _ report: RestorationReport?, _ subject: RestorationSubject<Root>
+    _ report: RestorationReport?, _ root: Root?, _ subject: RestorationSubject<Root>
   ) -> [String] {
-    (report?.nodes ?? []).flatMap { node in
+    let reported = (report?.nodes ?? []).flatMap { node in
       node.remarks.flatMap { remark -> [String] in
         guard case .unreadKeys(let keys) = remark else { return [] }
-        return keys.filter { key in !subject.ignores(key.split(separator: ".").last.map(String.init) ?? key) }.map {
-          key in
-          "\(node.path): nobody reads “\(key)” any more: migrate it, or ignore \(key)"
-        }
+        return keys.compactMap { unreadText($0, node.path, subject) }
       }
     }
+    let members = root.map { unreadMembers(of: $0, subject) } ?? []
+    return reported + members.filter { !reported.contains($0) }
+  }
+
+  @MainActor private func unreadText<Root>(
+    _ key: String, _ path: RestorationPath, _ subject: RestorationSubject<Root>
+  ) -> String? {
+    subject.ignores(key.split(separator: ".").last.map(String.init) ?? key)
+      ? nil : "\(path): nobody reads “\(key)” any more: migrate it, or ignore \(key)"
+  }
+
+  /// The same for the values of scopes, which are read when somebody asks: those that nobody has declared or asked for, and
+  /// those that today's program can't read, or reads without some of their fields.
+  @MainActor private func unreadMembers<Root: RestorableController>(
+    of root: Root, _ subject: RestorationSubject<Root>
+  ) -> [String] {
+    var found: [String] = []
+    var stack: [(controller: any RestorableController, path: RestorationPath)] = [(root, [])]
+    while let (controller, parent) = stack.popLast() {
+      guard let name = controller.restoration.identifier else { continue }
+      let path = parent.appending(name)
+      stack += controller.listedChildren.reversed().map { ($0, path) }
+      guard let member = controller as? any ScopeMember else { continue }
+      do throws(RestorationError) {
+        for field in try member.unread() {
+          found += [unreadText(field.isEmpty ? name.rawValue : field, field.isEmpty ? parent : path, subject)]
+            .compactMap(\.self)
+        }
+      } catch {
+        if !subject.ignores(name.rawValue) { found.append("\(path): \(error.message)") }
+      }
+    }
+    return found
   }
 
   /// The classes that the program does not know any more, whose state would be kept for ever.

@@ -36,6 +36,15 @@ package struct HierarchyValues: Sendable, Hashable {
 
   @MainActor private static func read(_ object: any RestorableObject, _ ignored: Set<String>) -> [String: String] {
     var found: [String: String] = [:]
+    if let member = object as? any ScopeMember {
+      // The value, wherever it is kept; a struct's by its fields.
+      switch try? member.content(as: StoredContent.self) {
+      case .keyed(let fields)?: for (name, field) in fields { found[name] = field.text }
+      case let content?: found["value"] = content.text
+      case nil: break
+      }
+      return found.filter { !ignored.contains($0.key) }
+    }
     var mirror: Mirror? = Mirror(reflecting: object)
     while let level = mirror {
       for child in level.children {

@@ -12,7 +12,9 @@ struct PreservedState {
     /// What the archive says of the record.
     let facts: RestorationArchive.Attributes
     /// The values by key.
-    let values: [String: StoredValue]
+    let values: [String: StoredContent]
+    /// The class of protection of the part that it is in.
+    let protection: ProtectionClass
     /// Whether it is *first*, and not the oldest of its row.
     var isFirst = false
 
@@ -38,29 +40,32 @@ struct PreservedState {
     }
   }
 
+  /// What an archive calls the class of a scope's values.
+  private static let scopeValue: RestorationClass = "StoredValue"
+
   /// The records, by the paths of their rows, in the order in which an object would get them.
   private var records: [RestorationPath: [Record]] = [:]
 
   /// The values of the record of each path that an object would get first, by key.
-  private var nodes: [RestorationPath: [String: StoredValue]] { records.compactMapValues { $0.first?.values } }
+  private var nodes: [RestorationPath: [String: StoredContent]] { records.compactMapValues { $0.first?.values } }
 
   /// Opens what a harness's program preserved.
   @MainActor init<Application>(_ harness: RestorationHarness<Application>) async throws {
     let archive = try await harness.openPreserved()
-    let reader = try RestorationArchive.Reader(
-      base: RestorationArchive.Source(archive.base), deltas: archive.deltas)
+    let reader = archive.reader
     var stack: [(NodeID, RestorationPath, RestorationArchive.Node?)] = try reader.roots.map { ($0, [], nil) }
     var withoutRecord: [Record] = []
     while let (id, parent, row) = stack.popLast() {
-      guard let node = try reader.node(id) else { continue }
+      guard let node = try reader.node(id), !node.attributes.flags.contains(.hole) else { continue }
       let isRecord = node.attributes.flags.contains(.record)
       let path = isRecord ? parent : parent.appending(node.rowIdentifier)
       stack += try reader.children(of: id).map { ($0, path, node) }
       let stored = try reader.record(of: id)
-      var values: [String: StoredValue] = [:]
-      for key in stored.keys { values[key] = try stored.decode(StoredValue.self, forKey: key) }
+      var values: [String: StoredContent] = [:]
+      for key in stored.keys { values[key] = try stored.decode(StoredContent.self, forKey: key) }
       let record = Record(
-        path: path, row: (isRecord ? row : nil) ?? node, facts: node.attributes, values: values)
+        path: path, row: (isRecord ? row : nil) ?? node, facts: node.attributes, values: values,
+        protection: archive.classes[id.part] ?? .complete)
       if node.byteCount > 0 { records[path, default: []].append(record) } else { withoutRecord.append(record) }
     }
     for record in withoutRecord where records[record.path] == nil { records[record.path] = [record] }
@@ -79,9 +84,12 @@ struct PreservedState {
   }
 
   /// Paths of both whose values differ; restoring neither adds nor removes any.
+  ///
+  /// The value of a scope that nobody has changed stays where it is stored, and is not written anywhere else.
   func changes(to other: PreservedState) -> [LintFinding] {
     nodes.keys.sorted { $0.description < $1.description }.compactMap { path in
       guard let before = nodes[path], let after = other.nodes[path] else { return nil }
+      if after.isEmpty, records[path]?.first?.row.attributes.classTag == Self.scopeValue { return nil }
       let keys = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
       return keys.isEmpty ? nil : .changesByRestoring(path, keys: keys.map(Self.name))
     }
@@ -95,6 +103,28 @@ struct PreservedState {
         values[key]?.whyModelData.map { .looksLikeModelData(path, key: Self.name(key), why: $0) }
       }
     }
+  }
+
+  /// What rows of weaker classes say of values that stronger ones hold: an identifier, a model or a text that is one of these.
+  ///
+  /// Texts of less than four characters, which may be the same by chance, are left out.
+  var toldSecrets: [LintFinding] {
+    let all = records.values.flatMap(\.self)
+    guard Set(all.map(\.protection)).count > 1 else { return [] }
+    var findings: [LintFinding] = []
+    for secret in all {
+      let texts = Set(secret.values.values.flatMap(\.texts)).filter { $0.count >= 4 }
+      guard !texts.isEmpty else { continue }
+      for open in all where open.protection.isWeaker(than: secret.protection) {
+        var said: [(String, String)] = [("its identifier", open.path.last?.rawValue ?? "")]
+        said.append(("its model", open.row.attributes.model?.rawValue ?? ""))
+        for (key, value) in open.values { said += value.texts.map { ("“\(Self.name(key))”", $0) } }
+        for (what, text) in said where texts.contains(text) {
+          findings.append(.tellsOfSecret(open.path, what: what, of: secret.path))
+        }
+      }
+    }
+    return Array(Set(findings)).sorted { $0.description < $1.description }
   }
 
   /// The records, a line each, with their keys and what kind of value each has; no values.
@@ -115,12 +145,24 @@ struct PreservedState {
 }
 
 /// A stored value of any form, for comparing and measuring.
-private indirect enum StoredValue: Decodable, Hashable {
+indirect enum StoredContent: Decodable, Hashable {
   case scalar(String)
   case text(String)
   case bytes(Int, String)
-  case list([StoredValue])
-  case keyed([String: StoredValue])
+  case list([StoredContent])
+  case keyed([String: StoredContent])
+
+  /// The value in one line, the same for equal values.
+  var text: String {
+    switch self {
+    case .scalar(let text): text
+    case .text(let text): "\"\(text)\""
+    case .bytes(_, let text): "Data(\(text))"
+    case .list(let elements): "[\(elements.map(\.text).joined(separator: ", "))]"
+    case .keyed(let values):
+      "(\(values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.text)" }.joined(separator: ", ")))"
+    }
+  }
 
   /// What it is, and how large, without the value.
   var kind: String {
@@ -142,13 +184,13 @@ private indirect enum StoredValue: Decodable, Hashable {
 
   init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: Key.self) {
-      var values: [String: StoredValue] = [:]
-      for key in container.allKeys { values[key.stringValue] = try container.decode(StoredValue.self, forKey: key) }
+      var values: [String: StoredContent] = [:]
+      for key in container.allKeys { values[key.stringValue] = try container.decode(StoredContent.self, forKey: key) }
       self = .keyed(values)
     } else if var container = try? decoder.unkeyedContainer() {
-      var values: [StoredValue] = []
+      var values: [StoredContent] = []
       while !container.isAtEnd {
-        values.append(try container.decodeNil() ? .scalar("null") : try container.decode(StoredValue.self))
+        values.append(try container.decodeNil() ? .scalar("null") : try container.decode(StoredContent.self))
       }
       self = .list(values)
     } else {
@@ -162,7 +204,7 @@ private indirect enum StoredValue: Decodable, Hashable {
       } else if let value = try? container.decode(Int128.self) {
         self = .scalar("\(value)")
       } else if let value = try? container.decode(Double.self) {
-        self = .scalar("\(value.bitPattern)")
+        self = .scalar("\(value)")
       } else if let value = try? container.decode(Date.self) {
         self = .scalar("\(value.timeIntervalSinceReferenceDate.bitPattern)")
       } else if let value = try? container.decode(UUID.self) {
@@ -170,6 +212,16 @@ private indirect enum StoredValue: Decodable, Hashable {
       } else {
         self = .scalar(container.decodeNil() ? "null" : "other")
       }
+    }
+  }
+
+  /// The texts in it.
+  var texts: [String] {
+    switch self {
+    case .text(let text): [text]
+    case .list(let values): values.flatMap(\.texts)
+    case .keyed(let values): values.values.flatMap(\.texts)
+    case .scalar, .bytes: []
     }
   }
 

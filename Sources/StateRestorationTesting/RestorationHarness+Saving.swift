@@ -9,7 +9,7 @@ extension RestorationHarness {
   /// - Returns: The receipt of the new save.
   /// - Throws: ``HarnessError`` when nothing is saved in ten seconds of real time.
   @discardableResult
-  public func automaticSave() async throws(HarnessError) -> PreservationReceipt {
+  public func automaticSave() async throws(HarnessError) -> PreservationOutcome.Receipt {
     guard let coordinator, isRunning else { throw HarnessError("The program does not run.") }
     guard case .onChange(let interval) = coordinator.preservesAutomatically else {
       throw HarnessError("The program doesn't save by itself: set the coordinator's preservesAutomatically.")
@@ -51,12 +51,8 @@ extension RestorationHarness {
     try await PreservedState(self).redacted
   }
 
-  /// The preserved state as one archive without changes behind it.
+  /// The preserved state as one archive without changes behind it, of all classes of protection.
   func readWhole() async throws -> Data {
-    let (base, deltas) = try await openPreserved()
-    if deltas.isEmpty { return base }
-    let reader = try RestorationArchive.Reader(base: RestorationArchive.Source(base), deltas: deltas)
-    var writer = try RestorationArchive.Writer(continuing: reader)
-    return try writer.makeArchive()
+    try await openPreserved().plaintext
   }
 }

@@ -34,9 +34,9 @@ public import StateRestoration
   package var footprint: Int
 
   private(set) var process: SimulatedProcess?
-  private let budgets: LifecycleBudgets
+  private let budgets: Lifecycle.Budgets
   private var make: (@MainActor () -> Application)?
-  private var observation: LifecycleObservation?
+  private var observation: Lifecycle.Observation?
   private var suspendedAt: UInt64 = 0
 
   /// Installs a program on a device, whose time it gets: intervals, limits and ages run only when the test says so.
@@ -48,7 +48,7 @@ public import StateRestoration
   ///   - footprint: How much memory the program holds, in bytes.
   public init(
     on device: SimulatedDevice, configuration: RestorationConfiguration = RestorationConfiguration(),
-    budgets: LifecycleBudgets = LifecycleBudgets(enforcement: .kills), footprint: Int = 1_000_000
+    budgets: Lifecycle.Budgets = Lifecycle.Budgets(enforcement: .kills), footprint: Int = 1_000_000
   ) {
     self.device = device
     self.configuration = configuration
@@ -65,7 +65,7 @@ public import StateRestoration
   /// Launches the program; the function makes it anew, now and at every relaunch.
   @discardableResult
   public func launch(
-    _ options: LaunchOptions = .icon, _ make: @escaping @MainActor () -> Application
+    _ options: Lifecycle.LaunchOptions = .icon, _ make: @escaping @MainActor () -> Application
   ) async throws -> Application {
     self.make = make
     return try await start(options)
@@ -73,7 +73,7 @@ public import StateRestoration
 
   /// Launches the program again, after ending the last process without notice if it still runs.
   @discardableResult
-  public func relaunch(_ options: LaunchOptions = .icon) async throws -> Application {
+  public func relaunch(_ options: Lifecycle.LaunchOptions = .icon) async throws -> Application {
     killWithoutNotice()
     return try await start(options)
   }
@@ -81,7 +81,7 @@ public import StateRestoration
   /// Launches another version of the program on what this one preserved.
   @discardableResult
   public func relaunchAfterUpdate(
-    to version: ApplicationVersion, _ make: (@MainActor () -> Application)? = nil
+    to version: RestorationArchive.ApplicationVersion, _ make: (@MainActor () -> Application)? = nil
   ) async throws -> Application {
     configuration.applicationVersion = version
     if let make { self.make = make }
@@ -156,12 +156,12 @@ public import StateRestoration
   // MARK: - The disk
 
   /// The contents of the device's disk now.
-  public func snapshot() -> SimulatedDisk { device.contents }
+  public func snapshot() -> SimulatedDevice.Disk { device.contents }
 
   /// Puts the disk back to what it was; every program on the device ends.
-  public func restore(from disk: SimulatedDisk) { device.contents = disk }
+  public func restore(from disk: SimulatedDevice.Disk) { device.contents = disk }
 
-  private func start(_ options: LaunchOptions) async throws -> Application {
+  private func start(_ options: Lifecycle.LaunchOptions) async throws -> Application {
     guard let make else { preconditionFailure("Nothing was launched on this harness: call launch(_:_:) first.") }
     let process = try await device.startProcess()
     self.process = process

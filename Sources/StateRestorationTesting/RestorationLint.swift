@@ -20,6 +20,8 @@ public import Testing
   case unlistedChild(RestorationPath, property: String)
   /// An object that did not come back in the round trip.
   case notRestored(RestorationPath, reason: String)
+  /// A row of a weaker class of protection says, in its identifier, its model or a value, what a row of a stronger one keeps secret.
+  case tellsOfSecret(RestorationPath, what: String, of: RestorationPath)
   /// Something that saving or restoring reported.
   case reported(String)
 
@@ -44,6 +46,9 @@ public import Testing
         + "List it in the restorationChildren of a RestorationParent, or ignore \(property)."
     case .notRestored(let path, let reason):
       "\(path): did not come back: \(reason). Register its class or make it at launch."
+    case .tellsOfSecret(let path, let what, let secret):
+      "\(path): \(what) is a value of \(secret), whose class of protection is stronger: it can be read while that is locked. "
+        + "Keep it there alone, or name the object by a number."
     case .reported(let text): text
     }
   }
@@ -81,7 +86,7 @@ public import Testing
       for case .unreadKeys(let keys) in node.remarks { findings.append(.unreadKeys(node.path, keys)) }
     }
     let after = try await preservedAnew(subject, by: harness)
-    findings += before.changes(to: after) + before.modelData
+    findings += before.changes(to: after) + before.modelData + before.toldSecrets
     if !findings.isEmpty { await attachEvidence(of: harness, at: sourceLocation) }
   } catch {
     findings.append(.reported("\(error)"))

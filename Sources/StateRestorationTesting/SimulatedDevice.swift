@@ -70,7 +70,7 @@ package import SimulatedTime
   ///   - storage: Where the files are kept.
   /// - Throws: What keeps the device from being made.
   public init(
-    passcode: String? = nil, gracePeriod: Duration = .seconds(10), storage: SimulatedStorage = .memory
+    passcode: String? = nil, gracePeriod: Duration = .seconds(10), storage: SimulatedDevice.Storage = .memory
   ) async throws(ProtectionError) {
     self.gracePeriod = gracePeriod
     volume = SimulatedVolume(storage)
@@ -93,10 +93,10 @@ package import SimulatedTime
     try await withSystem { (device) async throws(ProtectionError) in
       switch (old, new) {
       case (nil, nil): break
-      case (nil, let new?): try await device.setPasscode(try DevicePasscode(new))
+      case (nil, let new?): try await device.setPasscode(try ProtectedDevice.Passcode(new))
       case (let old?, let new?):
-        try await device.changePasscode(from: try DevicePasscode(old), to: try DevicePasscode(new))
-      case (let old?, nil): try await device.removePasscode(try DevicePasscode(old))
+        try await device.changePasscode(from: try ProtectedDevice.Passcode(old), to: try ProtectedDevice.Passcode(new))
+      case (let old?, nil): try await device.removePasscode(try ProtectedDevice.Passcode(old))
       }
     }
     passcode = new
@@ -142,10 +142,10 @@ package import SimulatedTime
   public func unlock(passcode attempt: String? = nil) async throws(ProtectionError) {
     guard let attempt = attempt ?? passcode else { return }
     try await withSystem { (device) async throws(ProtectionError) in
-      try await device.unlock(passcode: DevicePasscode(attempt))
+      try await device.unlock(passcode: ProtectedDevice.Passcode(attempt))
     }
     for process in processes where process.isAlive {
-      try await process.device.unlock(passcode: DevicePasscode(attempt))
+      try await process.device.unlock(passcode: ProtectedDevice.Passcode(attempt))
     }
     await settle()
   }
@@ -168,7 +168,7 @@ package import SimulatedTime
   /// Cuts the power, and starts the device again with the rest of the disk.
   ///
   /// - Precondition: The device is simulated in memory, or nothing is to be lost.
-  public func cutPower(losing loss: PowerCutLoss = .everythingUnsynchronized) {
+  public func cutPower(losing loss: SimulatedDevice.PowerCutLoss = .everythingUnsynchronized) {
     endProcesses(.reboot)
     volume.cutPower(losing: loss)
     start()
@@ -188,12 +188,12 @@ package import SimulatedTime
   }
 
   /// Lets the disk go wrong until ``healDisk()``.
-  public func failDisk(_ fault: DiskFault) {
+  public func failDisk(_ fault: SimulatedDevice.DiskFault) {
     volume.faults.fail(from: volume.faults.callCount + 1, fault.plan.operations, .error(fault.plan.code))
   }
 
   /// Lets one call go wrong, whatever it does, by its number from the next one.
-  package func failDisk(atCall number: Int, _ fault: DiskFault) {
+  package func failDisk(atCall number: Int, _ fault: SimulatedDevice.DiskFault) {
     volume.faults.fail(call: volume.faults.callCount + number, .error(fault.plan.code))
   }
 
@@ -207,7 +207,7 @@ package import SimulatedTime
   package var memory: MemoryFileSystem? { volume.memory }
 
   /// The contents of the disk now; setting them ends every program first.
-  package var contents: SimulatedDisk {
+  package var contents: SimulatedDevice.Disk {
     get { volume.contents }
     set {
       endProcesses(.killed)
@@ -240,9 +240,12 @@ package import SimulatedTime
     return process
   }
 
+  /// How often tasks that are ready get a turn where they have to run on.
+  package var settlingTurns = 100
+
   /// Lets tasks run that are ready; time stands still meanwhile.
   func settle() async {
-    for _ in 0..<100 { await Task.yield() }
+    for _ in 0..<settlingTurns { await Task.yield() }
   }
 
   /// Opens the device for a moment, in a process of the system's own.
@@ -255,7 +258,7 @@ package import SimulatedTime
   }
 
   private func open(_ fileSystem: ProcessFileSystem) async throws(ProtectionError) -> ProtectedDevice {
-    var options = DeviceOptions()
+    var options = ProtectedDevice.Options()
     options.gracePeriod = gracePeriod
     options.custody = custody
     return try await ProtectedDevice.open(

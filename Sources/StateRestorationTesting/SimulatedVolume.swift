@@ -17,7 +17,7 @@ import Foundation
   /// The name of the device's directory in the root of a memory disk.
   nonisolated private static let memoryPath = "/device"
 
-  init(_ storage: SimulatedStorage) {
+  init(_ storage: SimulatedDevice.Storage) {
     switch storage {
     case .memory:
       let memory = MemoryFileSystem()
@@ -50,11 +50,11 @@ import Foundation
   /// The contents of the disk.
   ///
   /// No process may live while it is replaced.
-  var contents: SimulatedDisk {
+  var contents: SimulatedDevice.Disk {
     get {
       switch medium {
-      case .memory(let memory): SimulatedDisk(content: .memory(memory.afterProcessDeath()))
-      case .folder: SimulatedDisk(content: .folder(Self.files(inFolder: path)))
+      case .memory(let memory): SimulatedDevice.Disk(content: .memory(memory.afterProcessDeath()))
+      case .folder: SimulatedDevice.Disk(content: .folder(Self.files(inFolder: path)))
       }
     }
     set {
@@ -69,7 +69,7 @@ import Foundation
   /// Takes from the disk what a power cut takes.
   ///
   /// No process may live.
-  func cutPower(losing loss: PowerCutLoss) {
+  func cutPower(losing loss: SimulatedDevice.PowerCutLoss) {
     guard case .memory(let memory) = medium else {
       precondition(
         loss == .nothing,

@@ -39,7 +39,7 @@ import Musl
     let library = try NoteLibrary(path: arguments.folder ?? defaultFolder)
     let state = arguments.state ?? defaultState
     let directory = state.hasPrefix("/") ? state : FileManager.default.currentDirectoryPath + "/" + state
-    var options = DeviceOptions()
+    var options = ProtectedDevice.Options()
     // The screen is blank from the first moment, so the keys go at once as well.
     options.gracePeriod = .zero
     let device = try await ProtectedDevice.open(at: .directory(directory), options: options)
@@ -47,14 +47,15 @@ import Musl
     if unsafe access(directory, W_OK) != 0, errno == EROFS {
       fail("\(directory): \(Explanation.advice(for: EROFS))", status: 1)
     }
-    var log: any RestorationLog = SilentRestorationLog()
+    var log: RestorationLog = .silent
     if let path = arguments.log {
-      guard let file = FileLog(path: path) else {
+      guard let file = RestorationLog.file(at: path) else {
         throw Arguments.Problem(description: "\(path) can't be written. Name a file that can be.")
       }
       log = file
     }
-    let application = try DemoApplication(library: library, device: device, log: log)
+    let application = try DemoApplication(
+      library: library, device: device, log: log, hidesTitles: arguments.hidesTitles)
     if let script {
       let program = ScriptProgram(application: application, script: script)
       try await program.run()

@@ -54,7 +54,7 @@ struct DeviceCheck {
       let others = scope?.isNarrow == true ? [] : store.slots.filter { names[$0] == nil }
       for other in others where scope != nil {
         guard let slot = (try? store.summary(of: other))?.slot else { continue }
-        names[other] = [slot.application, slot.scene, slot.slot].filter { !$0.isEmpty }.joined(separator: "/")
+        names[other] = [slot.application, slot.shownScene, slot.slot].filter { !$0.isEmpty }.joined(separator: "/")
       }
       for slot in known + others {
         do throws(ProtectionError) {
@@ -93,8 +93,9 @@ struct DeviceCheck {
   private static func problem(_ findings: StoreInspection.Findings, _ name: String?) -> ProtectionError? {
     do throws(ProtectionError) {
       let newest = try findings.newest.get()
-      if newest.tailDropped > 0 {
-        return ProtectionError(.corrupt, "\(newest.tailDropped) bytes behind the last change are no change.")
+      let dropped = newest.parts.reduce(0) { $0 + ($1.archive?.tailDropped ?? 0) }
+      if dropped > 0 {
+        return ProtectionError(.corrupt, "\(dropped) bytes behind the last change are no change.")
       }
       return try problem(in: newest, name)
     } catch {
@@ -104,9 +105,11 @@ struct DeviceCheck {
   }
 
   /// The faults of the archive inside; programs may keep other things too, under names of their own.
-  private static func problem(in newest: OpenedArchive, _ name: String?) throws(ProtectionError) -> ProtectionError? {
+  private static func problem(
+    in newest: OpenedGeneration, _ name: String?
+  ) throws(ProtectionError) -> ProtectionError? {
     do throws(ArchiveError) {
-      guard let (path, problem) = try InspectedArchive.firstProblem(in: RestorationArchive.Reader(newest)) else {
+      guard let (path, problem) = try InspectedArchive.firstProblem(in: RestorationArchive.PartedReader(newest)) else {
         return nil
       }
       return ProtectionError(.corrupt, "The node \(path) can't be read.", cause: problem)

@@ -110,13 +110,22 @@ package struct DeviceListing: Sendable {
   /// The cells of a slot, below ``columns``.
   static func cells(_ archive: Archive) -> [String] {
     let summary = archive.summary
-    let names = summary.slot.map { [$0.application, $0.scene, $0.slot] } ?? ["?", "?", archive.directory]
+    let names = summary.slot.map { [$0.application, $0.shownScene, $0.slot] } ?? ["?", "?", archive.directory]
     return names
       + [
         summary.generation.map { "\($0)" } ?? "",
         summary.savedAt.map { readable(Date(timeIntervalSince1970: $0)) } ?? "",
-        readable(bytes: summary.byteCount), summary.protection.map { "\($0)" } ?? "",
+        readable(bytes: summary.byteCount), summary.parts.map { "\($0.protection)" }.joined(separator: ", "),
       ]
+  }
+
+  /// One line for each part of a generation that has several: its place, class and size.
+  static func parts(_ archive: Archive) -> [String] {
+    guard archive.summary.parts.count > 1 else { return [] }
+    return archive.summary.parts.map { part in
+      "part \(part.place.rawValue): \(part.protection), "
+        + (part.byteCount > 0 ? readable(bytes: part.byteCount) : "missing")
+    }
   }
 
   /// What else there is to say of a slot.
@@ -145,6 +154,7 @@ package struct DeviceListing: Sendable {
         lines.append(
           "  " + row(cells) + (notes.isEmpty ? "" : "  " + style.notice("[\(notes.joined(separator: ", "))]")) + problem
         )
+        lines += Self.parts(archive).map { "    " + style.detail($0) }
       }
     }
     for files in files {
@@ -166,11 +176,18 @@ package struct DeviceListing: Sendable {
         slots.map { archive in
           let summary = archive.summary
           return .object([
-            "application": .optional(summary.slot?.application), "scene": .optional(summary.slot?.scene),
+            "application": .optional(summary.slot?.application), "scene": .optional(summary.slot?.shownScene),
             "slot": .optional(summary.slot?.slot), "directory": .string(archive.directory),
             "generation": .optional(summary.generation.map { "\($0)" }),
             "writtenAt": .optional(summary.savedAt.map { readable(Date(timeIntervalSince1970: $0)) }),
             "bytes": .count(summary.byteCount), "class": .optional(summary.protection.map { "\($0)" }),
+            "parts": .array(
+              summary.parts.map { part in
+                .object([
+                  "place": .count(Int(part.place.rawValue)), "class": .string("\(part.protection)"),
+                  "bytes": .count(part.byteCount),
+                ])
+              }),
             "pending": .count(summary.pendingCount), "setAside": .count(summary.setAsideCount),
             "problem": .optional(summary.problem.map { "\($0)" }),
           ])
@@ -228,7 +245,7 @@ extension DeviceListing {
   /// Where the programs of this user keep their state.
   private static func stateDirectory(_ environment: DeviceEnvironment) throws(InspectFailure) -> String {
     do throws(ProtectionError) {
-      let path = try DeviceLocation.applicationState("x").path(variables: environment.variables)
+      let path = try ProtectedDevice.Location.applicationState("x").path(variables: environment.variables)
       return String(path.dropLast("/x".count))
     } catch {
       throw InspectFailure(
@@ -293,7 +310,7 @@ extension InspectedDevice {
   static func texts(_ slots: [ArchiveSlot]) -> String {
     let most = 12
     let texts = slots.prefix(most).map { slot in
-      "application “\(InspectStyle.safe(slot.application))”, scene “\(InspectStyle.safe(slot.scene))”"
+      "application “\(InspectStyle.safe(slot.application))”, scene “\(InspectStyle.safe(slot.shownScene))”"
     }
     return texts.joined(separator: "; ") + (slots.count > most ? "; and \(slots.count - most) more" : "")
   }

@@ -115,7 +115,7 @@ package struct InspectArguments: Sendable, Hashable {
         }
         try setPasscode(.descriptor(number))
       case "--application": application = try nameSlot(word, &rest)
-      case "--scene": scene = try nameSlot(word, &rest)
+      case "--scene": scene = SceneName.session(try nameSlot(word, &rest))
       case "--slot": slot = try nameSlot(word, &rest)
       case "--node":
         // One option per identifier: identifiers come from data and may have slashes.

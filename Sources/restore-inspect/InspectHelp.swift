@@ -5,7 +5,7 @@ package enum InspectHelp {
     ("--passcode-prompt", "ask for the passcode on the terminal, without echo"),
     ("--passcode-fd N", "read the passcode from descriptor N, up to a line break"),
     ("--application ID", "the application whose state it is (default: the one that there is, or main)"),
-    ("--scene ID", "the scene session (default: the one that there is, or main)"),
+    ("--scene ID", "the scene session (default: the one that there is, or main); (program) for the program's own"),
     ("--slot NAME", "what is kept for the scene (default: archive)"),
     ("--node IDENTIFIER", "for show: once for each identifier, from the root"),
     ("--html FILE", "with export: write one HTML page to a new file; to the standard output for -"),

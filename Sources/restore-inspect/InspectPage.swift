@@ -73,7 +73,7 @@ package struct InspectPage: Sendable {
   }
 
   private mutating func addHeading(_ slot: ArchiveSlot) {
-    let names = [slot.application, slot.scene, slot.slot].filter { !$0.isEmpty }
+    let names = [slot.application, slot.shownScene, slot.slot].filter { !$0.isEmpty }
     body += Self.element("h2", names.joined(separator: " / ")) + "\n"
   }
 

@@ -37,7 +37,7 @@ package struct InspectTool: Sendable {
   ///
   /// - Parameter passcode: Reads the passcode from where the command line says.
   package func run(
-    _ words: [String], passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> DevicePasscode?
+    _ words: [String], passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> ProtectedDevice.Passcode?
   ) async -> Result {
     // Also of a command line that makes no sense.
     var isJSON = words.contains("--json")
@@ -70,7 +70,7 @@ package struct InspectTool: Sendable {
 
   private func perform(
     _ verb: InspectArguments.Verb, _ arguments: InspectArguments, _ style: InspectStyle,
-    _ passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> DevicePasscode?
+    _ passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> ProtectedDevice.Passcode?
   ) async throws(InspectFailure) -> InspectOutput {
     let path = Self.absolute(arguments.path)
     switch verb {
@@ -108,7 +108,7 @@ package struct InspectTool: Sendable {
   /// The page for a bug report.
   private func page(
     _ arguments: InspectArguments, _ style: InspectStyle,
-    _ passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> DevicePasscode?
+    _ passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> ProtectedDevice.Passcode?
   ) async throws(InspectFailure) -> (text: String, code: InspectExitCode) {
     let device = try await open(Self.absolute(arguments.path), arguments, passcode)
     var page = InspectPage(reveals: arguments.reveals)
@@ -141,7 +141,7 @@ package struct InspectTool: Sendable {
   /// Opens a device, and unlocks it when the command line says where its passcode comes from.
   private func open(
     _ path: String, _ arguments: InspectArguments,
-    _ passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> DevicePasscode?
+    _ passcode: (InspectArguments.PasscodeSource) throws(InspectFailure) -> ProtectedDevice.Passcode?
   ) async throws(InspectFailure) -> InspectedDevice {
     let device = try await InspectedDevice.open(path, environment: environment)
     if let passcode = try passcode(arguments.passcode) { try await device.unlock(passcode) }

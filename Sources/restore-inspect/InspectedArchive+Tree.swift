@@ -50,6 +50,7 @@ extension InspectedArchive {
     var details = node.identityDetails(node.modelText(redacted: redactsModels)) + node.own.details
     if attributes.priority != .normal { details.append("\(attributes.priority) priority") }
     if let role = attributes.role { details.append("role \(role)") }
+    if let protection = node.protection { details.append("class \(protection)") }
     let name = style.name(node.path.last?.rawValue ?? "·")
     var lines = [
       "\(indent)\(name)  \(style.detail(details.joined(separator: ", ")))"
@@ -83,6 +84,7 @@ extension InspectedArchive {
     members["model"] = .optional(node.modelText(redacted: redactsModels))
     members["presence"] = .optional(node.presence)
     members["role"] = .optional(attributes.role?.rawValue)
+    members["protection"] = .optional(node.protection.map { "\($0)" })
     members["flags"] = .array((node.flagTexts + node.own.flagTexts).map { .string($0) })
     members["savedAt"] = .optional(attributes.savedAt.map { readable($0) })
     members["keys"] = .array(node.own.values.map { .string($0.key) })
@@ -122,8 +124,9 @@ extension InspectedArchive.Node {
   /// What the flags say of the row besides its presence.
   var flagTexts: [String] {
     let names: [(RestorationArchive.NodeFlags, String)] = [
-      (.view, "view"), (.shared, "shared"), (.byHand, "encoded by a reference"), (.carriedOver, "carried over"),
-      (.closed, "closed after a crash"), (.reserved, "reserved"),
+      (.view, "view"), (.shared, "shared"), (.byHand, "encoded by a reference"), (.way, "way"),
+      (.carriedOver, "carried over"),
+      (.closed, "closed after a crash"), (.reserved, "reserved"), (.hole, "locked"),
     ]
     return names.filter { facts.attributes.flags.contains($0.0) }.map(\.1)
   }

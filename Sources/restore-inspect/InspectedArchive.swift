@@ -20,6 +20,11 @@ package struct InspectedArchive: Sendable {
     /// Keys whose values are paths of other nodes.
     package fileprivate(set) var references: [(key: String, path: RestorationPath)] = []
 
+    /// The class of protection of the part that it is in; nil where the archive has one part.
+    package fileprivate(set) var protection: ProtectionClass?
+    /// Whether it can't be read now, as its class has no key: nothing else is known of it then.
+    package var isLocked: Bool { facts.attributes.flags.contains(.hole) }
+
     /// What the archive knows of the row without decoding.
     package var facts: RestorationArchive.Node { own.facts }
     /// The records that there are; that in the row's own node, if there are none.
@@ -64,8 +69,16 @@ package struct InspectedArchive: Sendable {
   package private(set) var nodes: [Node] = []
 
   /// Reads an archive; throws when the archive as a whole can't be read, not for single nodes.
+  ///
+  /// - Parameters:
+  ///   - reader: Its parts.
+  ///   - classes: Their classes of protection, where it has several.
+  ///   - generation: Which one it is.
+  ///   - standing: How sure it is that it is the newest.
+  ///   - droppedBytes: How many bytes behind the last change are no change.
   package init(
-    _ reader: RestorationArchive.Reader, generation: Generation, standing: ArchiveStanding, droppedBytes: Int = 0
+    _ reader: RestorationArchive.PartedReader, classes: [RestorationArchive.Part: ProtectionClass] = [:],
+    generation: Generation, standing: ArchiveStanding, droppedBytes: Int = 0
   ) throws(ArchiveError) {
     context = try reader.context
     self.generation = generation
@@ -82,6 +95,7 @@ package struct InspectedArchive: Sendable {
     nodes = found
     let paths = Dictionary(nodes.map { ($0.path, 1) }, uniquingKeysWith: +)
     for index in nodes.indices {
+      nodes[index].protection = classes.count > 1 ? classes[nodes[index].facts.id.part] : nil
       nodes[index].sharesPath = paths[nodes[index].path] != 1
       nodes[index].further.sort { $0.facts.attributes.save < $1.facts.attributes.save }
       nodes[index].references = nodes[index].records.flatMap(\.values).flatMap { field in
@@ -92,7 +106,7 @@ package struct InspectedArchive: Sendable {
 
   /// Reads every record and keeps none; returns the path of the first one that can't be read, and why.
   static func firstProblem(
-    in reader: RestorationArchive.Reader
+    in reader: RestorationArchive.PartedReader
   ) throws(ArchiveError) -> (path: RestorationPath, problem: ArchiveError)? {
     _ = try reader.context
     var first: (RestorationPath, ArchiveError)?
@@ -107,7 +121,7 @@ package struct InspectedArchive: Sendable {
   /// - Parameter body: Gets the path of the row, the position of the row above, and a record: the row's own, or, if that is
   ///   flagged so, a further one of the row above.
   private static func walk(
-    _ reader: RestorationArchive.Reader, _ body: (RestorationPath, Int?, Record) -> Void
+    _ reader: RestorationArchive.PartedReader, _ body: (RestorationPath, Int?, Record) -> Void
   ) throws(ArchiveError) {
     // A stack of its own: the depth of the tree comes from the file.
     var stack: [(id: NodeID, row: Int?, path: RestorationPath)] = try reader.roots.reversed().map { ($0, nil, []) }
@@ -129,7 +143,8 @@ package struct InspectedArchive: Sendable {
     }
   }
 
-  private static func read(_ reader: RestorationArchive.Reader, _ facts: RestorationArchive.Node) -> Record {
+  private static func read(_ reader: RestorationArchive.PartedReader, _ facts: RestorationArchive.Node) -> Record {
+    if facts.attributes.flags.contains(.hole) { return Record(facts: facts, values: [], problem: nil) }
     var values: [InspectedValue.Field] = []
     do throws(ArchiveError) {
       let record = try reader.record(of: facts.id)

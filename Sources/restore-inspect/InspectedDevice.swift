@@ -44,7 +44,7 @@ package struct InspectedDevice: Sendable {
   }
 
   /// Unlocks with a passcode; a wrong one is counted.
-  package func unlock(_ passcode: consuming DevicePasscode) async throws(InspectFailure) {
+  package func unlock(_ passcode: consuming ProtectedDevice.Passcode) async throws(InspectFailure) {
     disk.countAttempts(true)
     defer { disk.countAttempts(false) }
     do throws(ProtectionError) { try await device.unlock(passcode: passcode) } catch { throw InspectFailure(error) }
@@ -64,13 +64,13 @@ package struct InspectedDevice: Sendable {
   ) async throws(InspectFailure) -> InspectedArchive {
     do throws(ProtectionError) {
       let store = try store(slot)
-      if predecessor { return try Self.read(store.openPredecessor()) }
-      let newest = try store.openNewest()
+      if predecessor { return try Self.read(store.openPredecessorParts()) }
+      let newest = try store.openNewestParts()
       do throws(ProtectionError) {
         return try Self.read(newest)
       } catch  where error.code == .corrupt && newest.standing == .current {
         // A program that restores reads the whole state, and takes the one before it then.
-        guard let older = try? Self.read(store.openPredecessor(), insteadOf: error.code) else { throw error }
+        guard let older = try? Self.read(store.openPredecessorParts(), insteadOf: error.code) else { throw error }
         return older
       }
     } catch {
@@ -85,7 +85,7 @@ package struct InspectedDevice: Sendable {
         throw InspectFailure(
           .notFound,
           "Nothing is preserved for application “\(InspectStyle.safe(slot.application))”, "
-            + "scene “\(InspectStyle.safe(slot.scene))”, slot “\(InspectStyle.safe(slot.slot))”."
+            + "scene “\(InspectStyle.safe(slot.shownScene))”, slot “\(InspectStyle.safe(slot.slot))”."
             + (others.isEmpty ? "" : " There is: \(Self.texts(others))."))
       }
       throw InspectFailure(error)
@@ -99,10 +99,10 @@ package struct InspectedDevice: Sendable {
   package func others(_ slot: ArchiveSlot) async -> [(name: String, archive: InspectedArchive)] {
     guard let store = try? store(slot) else { return [] }
     var found: [(String, InspectedArchive)] = []
-    if let before = try? Self.read(store.openPredecessor()) { found.append(("the one before", before)) }
+    if let before = try? Self.read(store.openPredecessorParts()) { found.append(("the one before", before)) }
     for record in ((try? store.setAsideRecords()) ?? []).reversed() {
       let number = Generation(rawValue: record.generation)
-      if let aside = try? Self.read(store.openSetAside(number)) { found.append(("set aside", aside)) }
+      if let aside = try? Self.read(store.openSetAsideParts(number)) { found.append(("set aside", aside)) }
     }
     return found
   }
@@ -111,12 +111,13 @@ package struct InspectedDevice: Sendable {
   ///
   /// - Parameter reason: What is wrong with the newest one, if this one is read in its place.
   static func read(
-    _ opened: OpenedArchive, insteadOf reason: ProtectionError.Code? = nil
+    _ opened: OpenedGeneration, insteadOf reason: ProtectionError.Code? = nil
   ) throws(ProtectionError) -> InspectedArchive {
     do throws(ArchiveError) {
       return try InspectedArchive(
-        RestorationArchive.Reader(opened), generation: opened.generation,
-        standing: reason.map { .olderGeneration(because: $0) } ?? opened.standing, droppedBytes: opened.tailDropped)
+        RestorationArchive.PartedReader(opened), classes: opened.classes,
+        generation: opened.generation, standing: reason.map { .olderGeneration(because: $0) } ?? opened.standing,
+        droppedBytes: opened.parts.reduce(0) { $0 + ($1.archive?.tailDropped ?? 0) })
     } catch {
       throw ProtectionError(inArchive: error)
     }

@@ -7,7 +7,7 @@ enum PasscodeReader {
   /// Reads from where the command line says; `nil` when there is no passcode.
   ///
   /// Asked again, it asks the terminal again, or reads the descriptor's next line.
-  static func read(_ source: InspectArguments.PasscodeSource) throws(InspectFailure) -> DevicePasscode? {
+  static func read(_ source: InspectArguments.PasscodeSource) throws(InspectFailure) -> ProtectedDevice.Passcode? {
     switch source {
     case .none: return nil
     case .descriptor(let descriptor): return try read(descriptor)
@@ -22,9 +22,9 @@ enum PasscodeReader {
   }
 
   /// Reads up to the first line break or the end.
-  private static func read(_ descriptor: Int32) throws(InspectFailure) -> DevicePasscode {
+  private static func read(_ descriptor: Int32) throws(InspectFailure) -> ProtectedDevice.Passcode {
     // One array of the final size, filled in place: growing it would leave copies behind.
-    var buffer = [UInt8](repeating: 0, count: DevicePasscode.lengths.upperBound + 1)
+    var buffer = [UInt8](repeating: 0, count: ProtectedDevice.Passcode.lengths.upperBound + 1)
     defer { unsafe buffer.withUnsafeMutableBytes { unsafe explicit_bzero($0.baseAddress!, $0.count) } }
     var count = 0
     while count < buffer.count {
@@ -38,7 +38,7 @@ enum PasscodeReader {
     }
     guard count > 0 else { throw InspectFailure(.usage, "The passcode is empty.") }
     do throws(ProtectionError) {
-      return try DevicePasscode(copying: buffer.span.extracting(first: count))
+      return try ProtectedDevice.Passcode(copying: buffer.span.extracting(first: count))
     } catch {
       throw InspectFailure(.usage, error.message)
     }

@@ -43,6 +43,10 @@ struct VerifiedFile: Sendable {
   var generation: String?
   var byteCount: Int?
   var isCurrent = false
+  /// Which part of its generation it is; nil for a file that is none.
+  var place: PartPlace?
+  /// The class that protects it, where that is known.
+  var protection: ProtectionClass?
 
   /// How the tool ends because of it; a set-aside file is damage of the past.
   var code: InspectExitCode {
@@ -67,6 +71,10 @@ struct VerifiedFile: Sendable {
     var facts = [isCurrent ? "\(label), current" : label]
     if let slot { facts[0] = "\(slot): \(facts[0])" }
     if let generation { facts.append("number \(generation)") }
+    if let place, place != .root {
+      facts.append("part \(place.rawValue)")
+      if let protection { facts.append("\(protection)") }
+    }
     if let byteCount { facts.append(readable(bytes: byteCount)) }
     return "\(text)  \(style.name(shownName))  \(style.detail(facts.joined(separator: ", ")))"
   }
@@ -96,7 +104,8 @@ struct VerifiedFile: Sendable {
       "directory": .string(directory), "name": .string(name), "kind": .string(kind.rawValue), "outcome": .string(text),
       "slot": .optional(slot),
       "generation": .optional(generation), "bytes": byteCount.map(JSONValue.count) ?? .null,
-      "isCurrent": .bool(isCurrent),
+      "isCurrent": .bool(isCurrent), "part": place.map { .count(Int($0.rawValue)) } ?? .null,
+      "class": .optional(protection.map { "\($0)" }),
     ])
   }
 }
@@ -120,6 +129,7 @@ extension VerifiedFile {
     self.init(
       directory: directory, name: material.name, kind: kind,
       outcome: kind == .unlisted ? .notRead : problem.map { .problem($0) } ?? .whole, slot: slot,
-      generation: material.generation?.description, byteCount: material.byteCount, isCurrent: material.isCurrent)
+      generation: material.generation?.description, byteCount: material.byteCount, isCurrent: material.isCurrent,
+      place: material.place, protection: material.protection)
   }
 }

@@ -7,9 +7,9 @@ import Testing
 @MainActor @Suite(.tags(.threads)) struct BackgroundExpiryTests {
   let clock = ManualClock()
 
-  private func make(_ enforcement: LifecycleBudgets.Enforcement = .kills) -> (Lifecycle, Recorder) {
+  private func make(_ enforcement: Lifecycle.Budgets.Enforcement = .kills) -> (Lifecycle, Recorder) {
     let lifecycle = Lifecycle(
-      budgets: LifecycleBudgets(
+      budgets: Lifecycle.Budgets(
         enteringBackground: .seconds(1_000), terminating: .seconds(1_000), enforcement: enforcement), clock: clock)
     return (lifecycle, Recorder(lifecycle))
   }

@@ -85,7 +85,7 @@ import Testing
   @Test func `a task ended twice is named`() async throws {
     let log = IncidentLog()
     let lifecycle = Lifecycle(
-      budgets: LifecycleBudgets(enforcement: .reports), clock: clock,
+      budgets: Lifecycle.Budgets(enforcement: .reports), clock: clock,
       log: LifecycleLog { incident in log.withLock { $0.append(incident) } })
     let (recorder, events) = (Recorder(lifecycle), EventLog())
     let observation = lifecycle.observe { if case .incident = $0 { events.events.append($0) } }
@@ -99,8 +99,8 @@ import Testing
     observation.cancel()
   }
 
-  @Test(arguments: [LifecycleState.notRunning, .suspended])
-  func `only a running program begins tasks`(state: LifecycleState) async throws {
+  @Test(arguments: [Lifecycle.State.notRunning, .suspended])
+  func `only a running program begins tasks`(state: Lifecycle.State) async throws {
     let (lifecycle, _) = make()
     if state == .suspended {
       try await lifecycle.launch()
@@ -150,8 +150,8 @@ import Testing
     try lifecycle.endBackgroundTask(task)
   }
 
-  private func make(_ enforcement: LifecycleBudgets.Enforcement = .reports) -> (Lifecycle, Recorder) {
-    let lifecycle = Lifecycle(budgets: LifecycleBudgets(enforcement: enforcement), clock: clock)
+  private func make(_ enforcement: Lifecycle.Budgets.Enforcement = .reports) -> (Lifecycle, Recorder) {
+    let lifecycle = Lifecycle(budgets: Lifecycle.Budgets(enforcement: enforcement), clock: clock)
     return (lifecycle, Recorder(lifecycle))
   }
 
@@ -159,7 +159,7 @@ import Testing
   private func settle() async { for _ in 0..<50 { await Task.yield() } }
 
   /// Waits until the state is reached, for a bounded number of turns.
-  private func reach(_ state: LifecycleState, _ lifecycle: Lifecycle) async {
+  private func reach(_ state: Lifecycle.State, _ lifecycle: Lifecycle) async {
     for _ in 0..<100_000 where lifecycle.state != state { await Task.yield() }
     #expect(lifecycle.state == state)
   }
@@ -170,5 +170,5 @@ import Testing
 }
 
 @MainActor final class TaskBox {
-  var task: LifecycleBackgroundTask?
+  var task: Lifecycle.BackgroundTask?
 }

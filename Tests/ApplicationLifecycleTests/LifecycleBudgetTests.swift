@@ -7,13 +7,13 @@ import Testing
 
 @MainActor @Suite(.tags(.threads)) struct LifecycleBudgetTests {
   /// The callback or step in which each phase spends its time, and how the phase is reached.
-  nonisolated static let phases: [(LifecycleBudgets.Kind, String)] = [
+  nonisolated static let phases: [(Lifecycle.Budgets.Kind, String)] = [
     (.launching, "willFinishLaunching"), (.launching, "didFinishLaunching"),
     (.enteringBackground, "didEnterBackground"), (.enteringBackground, "hideWindow"),
     (.terminating, "willTerminate"), (.resigningActive, "willResignActive"),
   ]
 
-  static func reach(_ kind: LifecycleBudgets.Kind, _ lifecycle: Lifecycle) async throws(LifecycleError) {
+  static func reach(_ kind: Lifecycle.Budgets.Kind, _ lifecycle: Lifecycle) async throws(LifecycleError) {
     switch kind {
     case .launching: try await lifecycle.launch()
     case .enteringBackground: try await lifecycle.enterBackground()
@@ -26,7 +26,7 @@ import Testing
     await #expect(processExitsWith: .success) { @MainActor in
       let never = Duration.seconds(Int64.max)
       let lifecycle = Lifecycle(
-        budgets: LifecycleBudgets(
+        budgets: Lifecycle.Budgets(
           launching: never, resigningActive: never, enteringBackground: never, terminating: never,
           backgroundTasks: never),
         clock: ContinuousClock())
@@ -41,7 +41,8 @@ import Testing
   }
 
   @Test(arguments: phases)
-  func `work that ends exactly with its budget is in time`(kind: LifecycleBudgets.Kind, callback: String) async throws {
+  func `work that ends exactly with its budget is in time`(kind: Lifecycle.Budgets.Kind, callback: String) async throws
+  {
     let (lifecycle, recorder, clock, log) = make(.kills)
     if kind != .launching { try await lifecycle.launch() }
     recorder.duringCallback[callback] = { clock.advance(by: .seconds(5)) }
@@ -51,13 +52,13 @@ import Testing
 
   @Test(arguments: phases)
   func `a millisecond more is reported once, and the work goes on`(
-    kind: LifecycleBudgets.Kind, callback: String
+    kind: Lifecycle.Budgets.Kind, callback: String
   ) async throws {
     let (lifecycle, recorder, clock, log) = make(.reports)
     if kind != .launching { try await lifecycle.launch() }
     recorder.duringCallback[callback] = { clock.advance(by: .milliseconds(5_001)) }
     try await Self.reach(kind, lifecycle)
-    let expected: [LifecycleIncident] = [.overrun(kind, budget: .seconds(5))]
+    let expected: [Lifecycle.Incident] = [.overrun(kind, budget: .seconds(5))]
     #expect(recorder.incidents == expected)
     #expect(log.withLock { $0 } == expected)
     #expect(
@@ -67,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: phases)
-  func `in the testing product it is a watchdog kill`(kind: LifecycleBudgets.Kind, callback: String) async throws {
+  func `in the testing product it is a watchdog kill`(kind: Lifecycle.Budgets.Kind, callback: String) async throws {
     let (lifecycle, recorder, clock, _) = make(.kills)
     if kind != .launching { try await lifecycle.launch() }
     recorder.duringCallback[callback] = { clock.advance(by: .milliseconds(5_001)) }
@@ -117,7 +118,7 @@ import Testing
 
   @Test func `each phase has its own budget`() async throws {
     let clock = ManualClock()
-    let budgets = LifecycleBudgets(
+    let budgets = Lifecycle.Budgets(
       launching: .seconds(1), enteringBackground: .seconds(2), terminating: .seconds(3))
     let lifecycle = Lifecycle(budgets: budgets, clock: clock)
     let recorder = Recorder(lifecycle)
@@ -146,12 +147,12 @@ import Testing
   }
 
   private func make(
-    _ enforcement: LifecycleBudgets.Enforcement
+    _ enforcement: Lifecycle.Budgets.Enforcement
   ) -> (Lifecycle, Recorder, ManualClock, IncidentLog) {
     let clock = ManualClock()
     let log = IncidentLog()
     let lifecycle = Lifecycle(
-      budgets: LifecycleBudgets(enforcement: enforcement), clock: clock,
+      budgets: Lifecycle.Budgets(enforcement: enforcement), clock: clock,
       log: LifecycleLog { incident in log.withLock { $0.append(incident) } })
     return (lifecycle, Recorder(lifecycle), clock, log)
   }
@@ -159,9 +160,9 @@ import Testing
 
 /// Incidents written from any thread.
 final class IncidentLog: Sendable {
-  private let incidents = Mutex<[LifecycleIncident]>([])
+  private let incidents = Mutex<[Lifecycle.Incident]>([])
 
-  func withLock<Result: Sendable>(_ body: (inout sending [LifecycleIncident]) -> sending Result) -> Result {
+  func withLock<Result: Sendable>(_ body: (inout sending [Lifecycle.Incident]) -> sending Result) -> Result {
     incidents.withLock { body(&$0) }
   }
 }

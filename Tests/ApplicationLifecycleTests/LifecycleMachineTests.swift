@@ -3,15 +3,15 @@ import Testing
 
 @Suite struct LifecycleMachineTests {
   @Test func `the page has a row for every pair of states`() throws {
-    for from in LifecycleState.allCases {
-      for to in LifecycleState.allCases {
+    for from in Lifecycle.State.allCases {
+      for to in Lifecycle.State.allCases {
         #expect(try LifecycleTables.pairs().contains([from, to]), "\(from) → \(to)")
       }
     }
   }
 
-  @Test(arguments: LifecycleState.allCases, LifecycleState.allCases)
-  func `every pair in every manner does what the page says`(from: LifecycleState, to: LifecycleState) throws {
+  @Test(arguments: Lifecycle.State.allCases, Lifecycle.State.allCases)
+  func `every pair in every manner does what the page says`(from: Lifecycle.State, to: Lifecycle.State) throws {
     let table = try LifecycleTables.transitions()
     for manner in LifecycleTransition.Manner.allCases {
       for exitsOnSuspend in [false, true] {
@@ -32,9 +32,9 @@ import Testing
     }
   }
 
-  @Test(arguments: LifecycleRequest.allCases, LifecycleState.allCases)
+  @Test(arguments: LifecycleRequest.allCases, Lifecycle.State.allCases)
   func `every request in every state takes the page's route`(
-    request: LifecycleRequest, state: LifecycleState
+    request: LifecycleRequest, state: Lifecycle.State
   ) throws {
     for exitsOnSuspend in [false, true] {
       let table = try LifecycleTables.routes(exitsOnSuspend ? "requests with exitsOnSuspend" : "requests")
@@ -53,9 +53,9 @@ import Testing
     }
   }
 
-  @Test(arguments: LifecycleRequest.allCases, LifecycleState.allCases)
+  @Test(arguments: LifecycleRequest.allCases, Lifecycle.State.allCases)
   func `every route is made of legal transitions that join`(
-    request: LifecycleRequest, state: LifecycleState
+    request: LifecycleRequest, state: Lifecycle.State
   ) throws {
     for exitsOnSuspend in [false, true] where !(exitsOnSuspend && (state == .background || state == .suspended)) {
       var machine = LifecycleMachine(state: state, exitsOnSuspend: exitsOnSuspend)

@@ -31,15 +31,15 @@ enum LifecycleTables {
   }
 
   /// Every pair of states that the page has a row for.
-  static func pairs() throws -> Set<[LifecycleState]> {
+  static func pairs() throws -> Set<[Lifecycle.State]> {
     Set(try rows("transitions").dropFirst().map { [try state($0[0]), try state($0[1])] })
   }
 
   /// The route of a request in a state as the page has it; `nil` when it is refused.
-  static func routes(_ table: String) throws -> [LifecycleRequest: [LifecycleState: [LifecycleTransition]?]] {
+  static func routes(_ table: String) throws -> [LifecycleRequest: [Lifecycle.State: [LifecycleTransition]?]] {
     let rows = try rows(table)
     let states = try rows[0].dropFirst().map(state)
-    var routes: [LifecycleRequest: [LifecycleState: [LifecycleTransition]?]] = [:]
+    var routes: [LifecycleRequest: [Lifecycle.State: [LifecycleTransition]?]] = [:]
     for row in rows.dropFirst() {
       let request = try #require(LifecycleRequest(rawValue: row[0]))
       for (cell, start) in zip(row.dropFirst(), states) {
@@ -49,7 +49,7 @@ enum LifecycleTables {
     return routes
   }
 
-  private static func route(_ cell: String, from start: LifecycleState) throws -> [LifecycleTransition]? {
+  private static func route(_ cell: String, from start: Lifecycle.State) throws -> [LifecycleTransition]? {
     if cell == "–" { return nil }
     if cell == "stays" { return [] }
     var from = start
@@ -64,7 +64,7 @@ enum LifecycleTables {
     }
   }
 
-  private static func state(_ name: String) throws -> LifecycleState {
-    try #require(LifecycleState(rawValue: name), "no state \(name)")
+  private static func state(_ name: String) throws -> Lifecycle.State {
+    try #require(Lifecycle.State(rawValue: name), "no state \(name)")
   }
 }

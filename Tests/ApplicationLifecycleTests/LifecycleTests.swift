@@ -179,10 +179,10 @@ import Testing
   }
 
   @Test(arguments: [
-    LaunchOptions.icon, .backgroundEvent("fetch"), .opening(URL(filePath: "/note")),
-    LaunchOptions(values: ["from": "test"]),
+    Lifecycle.LaunchOptions.icon, .backgroundEvent("fetch"), .opening(URL(filePath: "/note")),
+    Lifecycle.LaunchOptions(values: ["from": "test"]),
   ])
-  func `both launch callbacks see why the program is launched`(options: LaunchOptions) async throws {
+  func `both launch callbacks see why the program is launched`(options: Lifecycle.LaunchOptions) async throws {
     try await lifecycle.launch(options)
     #expect(recorder.options == [options, options] && lifecycle.launchOptions == options)
     #expect(recorder.opened == [options.url].compactMap { $0 })
@@ -190,7 +190,9 @@ import Testing
 
   @Test func `the delegate can decline the URL, the restoring, or both`() async throws {
     let url = try #require(URL(string: "note:7"))
-    for response: LaunchResponse in [[], .declinesURL, .declinesRestoring, [.declinesURL, .declinesRestoring]] {
+    for response: Lifecycle.LaunchResponse in [
+      [], .declinesURL, .declinesRestoring, [.declinesURL, .declinesRestoring],
+    ] {
       let lifecycle = Lifecycle(clock: ManualClock())
       let recorder = Recorder(lifecycle)
       recorder.response = response
@@ -204,7 +206,7 @@ import Testing
 
   @Test func `didFinishLaunching can still decline the URL, and only that`() async throws {
     let url = try #require(URL(string: "note:7"))
-    for response: LaunchResponse in [[], .declinesURL, .declinesRestoring] {
+    for response: Lifecycle.LaunchResponse in [[], .declinesURL, .declinesRestoring] {
       let lifecycle = Lifecycle(clock: ManualClock())
       let recorder = Recorder(lifecycle)
       recorder.lateResponse = response
@@ -214,8 +216,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [LifecycleState.inactive, .active, .background, .suspended], [false, true])
-  func `a URL reaches a program that runs`(state: LifecycleState, opens: Bool) async throws {
+  @Test(arguments: [Lifecycle.State.inactive, .active, .background, .suspended], [false, true])
+  func `a URL reaches a program that runs`(state: Lifecycle.State, opens: Bool) async throws {
     let url = try #require(URL(string: "note:8"))
     recorder.opens = opens
     try await lifecycle.launch()
@@ -282,7 +284,7 @@ import Testing
 
   @Test func `observers see every step with the state it runs in, until they are let go`() async throws {
     let log = EventLog()
-    var observation: LifecycleObservation? = lifecycle.observe { log.events.append($0) }
+    var observation: Lifecycle.Observation? = lifecycle.observe { log.events.append($0) }
     try await lifecycle.launch()
     let expected = try LifecycleMachine().route(for: .launch)
     let steps = log.events.compactMap { event in if case .step(let step, _) = event { step } else { nil } }

@@ -20,7 +20,7 @@ import Testing
     let log = NameLog()
     recorder.responders = [Responder("parent", log), Responder("child", log)]
     recorder.duringCallback["memoryWarning"] = { log.names.append("delegate") }
-    var observation: LifecycleObservation? = lifecycle.observeMemoryWarnings { log.names.append("observer") }
+    var observation: Lifecycle.Observation? = lifecycle.observeMemoryWarnings { log.names.append("observer") }
     try await lifecycle.launch()
     lifecycle.receiveMemoryWarning()
     #expect(log.names == ["delegate", "parent", "child", "observer"])
@@ -30,8 +30,8 @@ import Testing
     withExtendedLifetime(observation) {}
   }
 
-  @Test(arguments: [LifecycleState.notRunning, .suspended])
-  func `a program that does not run gets no warning`(state: LifecycleState) async throws {
+  @Test(arguments: [Lifecycle.State.notRunning, .suspended])
+  func `a program that does not run gets no warning`(state: Lifecycle.State) async throws {
     let lifecycle = Lifecycle(clock: ManualClock())
     let recorder = Recorder(lifecycle)
     if state == .suspended {

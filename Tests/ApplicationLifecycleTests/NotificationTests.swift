@@ -12,7 +12,7 @@ import Testing
   @Test func `a running program gets a notification at once`() async throws {
     try await lifecycle.launch()
     recorder.calls = []
-    lifecycle.post(LifecycleNotification(.settings))
+    lifecycle.post(Lifecycle.Notification(.settings))
     lifecycle.post(.protectedData(isAvailable: false))
     lifecycle.post(.protectedData(isAvailable: true))
     #expect(
@@ -27,7 +27,7 @@ import Testing
     let task = try lifecycle.beginBackgroundTask(named: "upload") {}
     try await lifecycle.enterBackground()
     recorder.calls = []
-    lifecycle.post(LifecycleNotification(.settings))
+    lifecycle.post(Lifecycle.Notification(.settings))
     #expect(recorder.calls == ["settings [background]"])
     try lifecycle.endBackgroundTask(task)
   }
@@ -36,10 +36,10 @@ import Testing
     try await lifecycle.launch()
     try await lifecycle.enterBackground()
     recorder.calls = []
-    lifecycle.post(LifecycleNotification(.locale, .change(from: "en", to: "de")))
-    lifecycle.post(LifecycleNotification(.significantTimeChange))
-    lifecycle.post(LifecycleNotification(.locale, .change(from: "de", to: "fr")))
-    lifecycle.post(LifecycleNotification(.significantTimeChange))
+    lifecycle.post(Lifecycle.Notification(.locale, .change(from: "en", to: "de")))
+    lifecycle.post(Lifecycle.Notification(.significantTimeChange))
+    lifecycle.post(Lifecycle.Notification(.locale, .change(from: "de", to: "fr")))
+    lifecycle.post(Lifecycle.Notification(.significantTimeChange))
     lifecycle.post(.protectedData(isAvailable: false))
     #expect(recorder.calls.isEmpty, "a suspended program gets nothing")
     lifecycle.receiveInput { [recorder] in recorder.calls.append("input [active]") }
@@ -59,12 +59,12 @@ import Testing
       #expect(recorder.names.last == "settings")
       log.events.append(event)
     }
-    let settings = LifecycleEvent.notification(LifecycleNotification(.settings))
+    let settings = LifecycleEvent.notification(Lifecycle.Notification(.settings))
     try await lifecycle.launch()
-    lifecycle.post(LifecycleNotification(.settings))
+    lifecycle.post(Lifecycle.Notification(.settings))
     #expect(log.events == [settings])
     try await lifecycle.enterBackground()
-    lifecycle.post(LifecycleNotification(.settings))
+    lifecycle.post(Lifecycle.Notification(.settings))
     #expect(log.events == [settings])
     try await lifecycle.enterForeground()
     #expect(log.events == [settings, settings])
@@ -94,20 +94,20 @@ import Testing
   }
 
   @Test func `a program that does not run gets neither notifications nor input`() {
-    lifecycle.post(LifecycleNotification(.settings))
+    lifecycle.post(Lifecycle.Notification(.settings))
     lifecycle.receiveInput { [recorder] in recorder.calls.append("input") }
     #expect(recorder.calls.isEmpty)
   }
 
   @Test func `the queue keeps the order of first arrival and forgets what came to nothing`() {
     var queue = NotificationQueue()
-    queue.add(LifecycleNotification("b"))
-    queue.add(LifecycleNotification("a", .change(from: "1", to: "2")))
-    queue.add(LifecycleNotification("c", .change(from: "x", to: "y")))
-    queue.add(LifecycleNotification("b"))
-    queue.add(LifecycleNotification("a", .change(from: "2", to: "3")))
-    queue.add(LifecycleNotification("c", .change(from: "y", to: "x")))
-    #expect(queue.drain() == [LifecycleNotification("b"), LifecycleNotification("a", .change(from: "1", to: "3"))])
+    queue.add(Lifecycle.Notification("b"))
+    queue.add(Lifecycle.Notification("a", .change(from: "1", to: "2")))
+    queue.add(Lifecycle.Notification("c", .change(from: "x", to: "y")))
+    queue.add(Lifecycle.Notification("b"))
+    queue.add(Lifecycle.Notification("a", .change(from: "2", to: "3")))
+    queue.add(Lifecycle.Notification("c", .change(from: "y", to: "x")))
+    #expect(queue.drain() == [Lifecycle.Notification("b"), Lifecycle.Notification("a", .change(from: "1", to: "3"))])
     #expect(queue.drain().isEmpty, "what is drained is gone")
   }
 }

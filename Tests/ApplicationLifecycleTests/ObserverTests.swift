@@ -11,12 +11,12 @@ import Testing
   let recorder: Recorder
 
   init() {
-    lifecycle = Lifecycle(budgets: LifecycleBudgets(enforcement: .kills), clock: clock)
+    lifecycle = Lifecycle(budgets: Lifecycle.Budgets(enforcement: .kills), clock: clock)
     recorder = Recorder(lifecycle)
   }
 
   /// Writes down what an observer hears, among what the delegate hears.
-  private func observe(as name: String) -> LifecycleObservation {
+  private func observe(as name: String) -> Lifecycle.Observation {
     lifecycle.observeCallbacks { [recorder] callback in
       // Whoever waits here is waited for.
       await Task.yield()
@@ -30,7 +30,7 @@ import Testing
     try await lifecycle.enterBackground()
     try await lifecycle.enterForeground()
     try await lifecycle.terminate()
-    let names = recorder.names.map { $0.contains("LaunchOptions") ? String($0.prefix { $0 != "(" }) : $0 }
+    let names = recorder.names.map { $0.contains("Lifecycle.LaunchOptions") ? String($0.prefix { $0 != "(" }) : $0 }
     #expect(
       names == [
         "willFinishLaunching", "o:willFinishLaunching", "showSnapshot", "restore", "removeSnapshot",
@@ -49,8 +49,8 @@ import Testing
     try await lifecycle.launch()
     try await lifecycle.enterBackground()
     recorder.calls = []
-    lifecycle.post(LifecycleNotification(.locale, .change(from: "en", to: "de")))
-    lifecycle.post(LifecycleNotification(.settings))
+    lifecycle.post(Lifecycle.Notification(.locale, .change(from: "en", to: "de")))
+    lifecycle.post(Lifecycle.Notification(.settings))
     lifecycle.post(.protectedData(isAvailable: false))
     #expect(recorder.calls.isEmpty)
     try await lifecycle.enterForeground()
@@ -70,12 +70,12 @@ import Testing
     let observation = lifecycle.observeCallbacks { log.callbacks.append($0) }
     try await lifecycle.launch()
     log.callbacks = []
-    lifecycle.post(LifecycleNotification(.settings))
+    lifecycle.post(Lifecycle.Notification(.settings))
     lifecycle.post(.protectedData(isAvailable: true))
     lifecycle.receiveMemoryWarning()
     #expect(
       log.callbacks == [
-        .didReceive(LifecycleNotification(.settings)), .protectedDataDidBecomeAvailable,
+        .didReceive(Lifecycle.Notification(.settings)), .protectedDataDidBecomeAvailable,
         .didReceive(.protectedData(isAvailable: true)), .didReceiveMemoryWarning,
       ])
     withExtendedLifetime(observation) {}
@@ -145,9 +145,9 @@ import Testing
 }
 
 @MainActor private final class CallbackLog {
-  var callbacks: [LifecycleCallback] = []
+  var callbacks: [Lifecycle.Callback] = []
 }
 
 @MainActor private final class Holder {
-  var observation: LifecycleObservation?
+  var observation: Lifecycle.Observation?
 }

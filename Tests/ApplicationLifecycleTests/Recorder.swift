@@ -4,13 +4,13 @@ import Foundation
 /// A program that writes down what it is told, and the state it saw meanwhile.
 @MainActor final class Recorder: LifecycleDelegate, LifecycleWork {
   var calls: [String] = []
-  var incidents: [LifecycleIncident] = []
-  var response: LaunchResponse = .proceed
+  var incidents: [Lifecycle.Incident] = []
+  var response: Lifecycle.LaunchResponse = .proceed
   /// The answer of `didFinishLaunching`.
-  var lateResponse: LaunchResponse = .proceed
+  var lateResponse: Lifecycle.LaunchResponse = .proceed
   var opens = true
   /// The reasons that the launch callbacks saw, and what was to be opened.
-  var options: [LaunchOptions] = []
+  var options: [Lifecycle.LaunchOptions] = []
   var opened: [URL] = []
   /// Runs inside the callback or step of that name.
   var during: [String: @MainActor () async -> Void] = [:]
@@ -40,12 +40,12 @@ import Foundation
     await during[step.description]?()
   }
 
-  func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+  func willFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse {
     note("willFinishLaunching")
     self.options.append(options)
     return response
   }
-  func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+  func didFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse {
     note("didFinishLaunching")
     self.options.append(options)
     return lateResponse
@@ -67,10 +67,10 @@ import Foundation
   }
   func handleBackgroundEvent(_ name: String) { note("event:\(name)") }
   func didReceiveMemoryWarning() { note("memoryWarning") }
-  func didReceive(_ notification: LifecycleNotification) {
+  func didReceive(_ notification: Lifecycle.Notification) {
     note(notification.description.replacingOccurrences(of: " ", with: ""))
   }
   func protectedDataWillBecomeUnavailable() { note("protectedDataWillBecomeUnavailable") }
   func protectedDataDidBecomeAvailable() { note("protectedDataDidBecomeAvailable") }
-  func didBreakRules(_ incident: LifecycleIncident) { incidents.append(incident) }
+  func didBreakRules(_ incident: Lifecycle.Incident) { incidents.append(incident) }
 }

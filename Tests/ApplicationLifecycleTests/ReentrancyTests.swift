@@ -10,12 +10,12 @@ import Testing
   let recorder: Recorder
 
   init() {
-    lifecycle = Lifecycle(budgets: LifecycleBudgets(enforcement: .kills), clock: clock)
+    lifecycle = Lifecycle(budgets: Lifecycle.Budgets(enforcement: .kills), clock: clock)
     recorder = Recorder(lifecycle)
   }
 
   /// A request that is killed by an observer, at every step of its own.
-  nonisolated static let requests: [(LifecycleRequest, LifecycleState)] = [
+  nonisolated static let requests: [(LifecycleRequest, Lifecycle.State)] = [
     (.enterBackground, .active), (.sleep, .active), (.terminate, .active), (.enterForeground, .suspended),
     (.resignActive, .active), (.wake, .suspended),
   ]
@@ -34,7 +34,7 @@ import Testing
 
   @Test(arguments: requests)
   func `a kill from an observer at any step ends the program for good`(
-    request: LifecycleRequest, start: LifecycleState
+    request: LifecycleRequest, start: Lifecycle.State
   ) async throws {
     var count = 0
     for number in 0... {
@@ -151,8 +151,8 @@ import Testing
     try await lifecycle.launch()
     try await lifecycle.enterBackground()
     let (lifecycle, recorder) = (lifecycle, recorder)
-    lifecycle.post(LifecycleNotification("first"))
-    lifecycle.post(LifecycleNotification("second"))
+    lifecycle.post(Lifecycle.Notification("first"))
+    lifecycle.post(Lifecycle.Notification("second"))
     recorder.calls = []
     recorder.duringCallback["first"] = { try? lifecycle.kill() }
     _ = try? await lifecycle.enterForeground()
@@ -170,7 +170,7 @@ import Testing
   @Test func `a program that ended can be launched again, and is as new`() async throws {
     try await lifecycle.launch()
     _ = try lifecycle.beginBackgroundTask(named: "old") {}
-    lifecycle.post(LifecycleNotification(.settings))
+    lifecycle.post(Lifecycle.Notification(.settings))
     try lifecycle.kill(.crash)
     recorder.calls = []
     try await lifecycle.launch()
@@ -178,7 +178,7 @@ import Testing
     #expect(recorder.names.first == "willFinishLaunching")
     // What was queued and kept for the program that ended is not the new one's.
     try await lifecycle.enterBackground()
-    lifecycle.post(LifecycleNotification(.settings))
+    lifecycle.post(Lifecycle.Notification(.settings))
     lifecycle.receiveInput { [recorder] in recorder.calls.append("old input") }
     try lifecycle.kill(.crash)
     recorder.calls = []

@@ -15,12 +15,18 @@ enum Compiler {
 
   /// The errors of programs, which must be in them and nowhere else.
   ///
-  /// - Parameter programs: The programs by name, each a file of one module.
-  static func failures(of programs: [String: String]) async throws -> (failures: [Failure], output: String) {
-    try await onThread { try compile(programs) }
+  /// - Parameters:
+  ///   - programs: The programs by name, each a file of one module.
+  ///   - includingWarnings: Whether warnings count.
+  static func failures(
+    of programs: [String: String], includingWarnings: Bool = false
+  ) async throws -> (failures: [Failure], output: String) {
+    try await onThread { try compile(programs, includingWarnings) }
   }
 
-  private static func compile(_ programs: [String: String]) throws -> (failures: [Failure], output: String) {
+  private static func compile(_ programs: [String: String], _ includingWarnings: Bool) throws -> (
+    failures: [Failure], output: String
+  ) {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -54,9 +60,10 @@ enum Compiler {
     process.waitUntilExit()
     var failures: [Failure] = []
     for line in text.split(separator: "\n") {
-      if let match = line.wholeMatch(of: /(.*):(\d+):\d+: error: (.*)/) {
+      if let match = line.wholeMatch(of: /(.*):(\d+):\d+: (error|warning): (.*)/) {
+        guard match.3 == "error" || includingWarnings else { continue }
         let program = URL(fileURLWithPath: String(match.1)).deletingPathExtension().lastPathComponent
-        failures.append(Failure(program: program, line: Int(match.2) ?? 0, message: String(match.3)))
+        failures.append(Failure(program: program, line: Int(match.2) ?? 0, message: String(match.4)))
       } else if line.contains("error: ") {
         failures.append(Failure(program: "", line: 0, message: String(line)))
       } else if let match = line.firstMatch(of: /: note: (.*)/), let last = failures.indices.last {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Mistakes that don't compile: every row of the table *The compiler says* is made here, and gives that message.
+/// Mistakes that don't compile, or not without a warning: every row of the table *The compiler says* is made here, and gives
+/// that message.
 @Suite struct CompilerMistakeTests {
   /// The programs by the words of the table; each is a file of its own.
   static let programs: [String: String] = [
@@ -66,7 +67,7 @@ import Testing
     }
     """,
     "One of the two coder methods": """
-    final class Canvas1: CodingController {
+    final class Canvas1: RestorableController, CodingObject {
       let restoration: RestorationIdentity = "canvas"
       func encodeRestorableState(with coder: RestorationEncoder) {}
     }
@@ -87,7 +88,7 @@ import Testing
     }
     """,
     "State that is not `Codable`": """
-    final class Editor1: StatefulController {
+    final class Editor1: RestorableController, StatefulObject {
       let restoration: RestorationIdentity = "editor"
       var restorableState = NotCodable()
     }
@@ -100,11 +101,19 @@ import Testing
       @Restored("volume") var volume = 1.0
     }
     """,
+    "A misspelt or mistyped method of a delegate, in an extension with the conformance (a warning)": """
+    @MainActor final class Delegate1 {}
+    extension Delegate1: RestorationCoordinatorDelegate {
+      func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+      func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
+      func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: any Error) {}
+    }
+    """,
     "A `switch` over reasons, remarks, findings or outcomes without a `default`": """
-    func isNothing(_ outcome: RestorationOutcome) -> Bool { 
+    func isNothing(_ outcome: RestorationReport.Outcome) -> Bool { 
       switch outcome {
-      case .restored, .nothingPreserved, .declined, .locked, .damaged, .otherDevice, .keysMissing, .newerVersion: true
-      case .expired, .rolledBack, .missing, .givenUpAfterCrashes, .unavailable: true
+      case .restored, .partlyRestored, .nothingPreserved, .declined, .locked, .damaged, .otherDevice, .keysMissing: true
+      case .newerVersion, .expired, .rolledBack, .missing, .givenUpAfterCrashes, .unavailable: true
       }
     }
     """,
@@ -135,10 +144,13 @@ import Testing
     for (number, mistake) in mistakes.enumerated() {
       files["Mistake\(number)"] = "import StateRestoration\n\(Self.programs[mistake] ?? "")\n"
     }
-    let (failures, _) = try await Compiler.failures(of: files)
+    let (failures, _) = try await Compiler.failures(of: files, includingWarnings: true)
     for (number, mistake) in mistakes.enumerated() {
       let said = failures.filter { $0.program == "Mistake\(number)" }.map(\.message).joined(separator: "\n")
       #expect(said.contains(table[mistake] ?? "no row"), "\(mistake): \(said)")
     }
+    // In the code of a macro, which is in no file; the page has these words below the table.
+    let ofMacros = failures.filter { $0.program.hasPrefix("@__swiftmacro") }.map(\.message)
+    #expect(ofMacros.contains { $0.contains("invalid redeclaration of synthesized property '_volume'") })
   }
 }

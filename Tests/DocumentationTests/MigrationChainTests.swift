@@ -14,7 +14,7 @@ import Testing
   @Test func `an unbroken chain compiles`() async throws {
     let errors = try await typecheck(
       """
-      @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
+      @StateMigrations<V3> nonisolated func chain() -> StateMigrations<V3> {
         StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
         StateMigration(from: 2) { (old: V2) in V3(draft: old.text) }
       }
@@ -25,20 +25,20 @@ import Testing
   @Test(arguments: [
     // The second step does not begin where the first has come to.
     """
-    @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
+    @StateMigrations<V3> nonisolated func chain() -> StateMigrations<V3> {
       StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
       StateMigration(from: 2) { (old: V1) in V3(draft: old.text) }
     }
     """,
     // The chain ends before it has come to today's state.
     """
-    @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
+    @StateMigrations<V3> nonisolated func chain() -> StateMigrations<V3> {
       StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
     }
     """,
     // The steps are in the wrong order.
     """
-    @StateMigrationsBuilder nonisolated func chain() -> StateMigrations<V3> {
+    @StateMigrations<V3> nonisolated func chain() -> StateMigrations<V3> {
       StateMigration(from: 2) { (old: V2) in V3(draft: old.text) }
       StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
     }

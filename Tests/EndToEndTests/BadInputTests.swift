@@ -222,7 +222,8 @@ import Musl
   @Test func `a damaged archive is set aside and told; nothing of it is deleted`() async throws {
     let harness = try DemoHarness()
     _ = try await harness.run(["key f3", "text kept", "wait preserved", "kill"])
-    let path = try #require(try harness.stateFile(beginning: "g-"))
+    // The first file has what is not secret, and the root.
+    let path = try #require(try harness.stateFiles(beginning: "g-").first)
     try flip(path, 400)
     let bytes = try #require(FileManager.default.contents(atPath: path))
     let run = try await harness.run(["status", "key f3", "text new", "wait preserved", "screen"])
@@ -232,11 +233,27 @@ import Musl
     #expect(try await harness.run(["screen"]).output.contains("Search: new"))
   }
 
+  @Test func `damage of what is secret is told, and the rest comes back`() async throws {
+    let harness = try DemoHarness()
+    _ = try await harness.run(["key f3", "text kept", "wait preserved", "kill"])
+    let path = try #require(try harness.stateFiles(beginning: "g-").last)
+    try flip(path, 400)
+    let bytes = try #require(FileManager.default.contents(atPath: path))
+    let run = try await harness.run(["status", "screen", "text new", "wait preserved"])
+    #expect(run.status == 0)
+    let line = "a part of what was preserved is damaged: it is set aside, and the rest is back (^R)\n"
+    #expect(run.output.hasPrefix(line), "\(run.output)")
+    // The tab is not secret, and what is looked for is.
+    #expect(run.output.contains("Type what to look for."))
+    #expect(try harness.stateBytes().values.contains(bytes))
+    #expect(try await harness.run(["screen"]).output.contains("Search: new"))
+  }
+
   @Test func `damaged changes are told, and the generation below them comes back`() async throws {
     let harness = try DemoHarness()
     _ = try await harness.run(
       ["key f3", "text first", "wait preserved", "text second", "wait preserved", "kill"])
-    let path = try #require(try harness.stateFile(beginning: "g-"))
+    let path = try #require(try harness.stateFiles(beginning: "g-").last)
     // The frames begin behind the base, of which the header tells the length.
     let header = [UInt8](try #require(FileManager.default.contents(atPath: path)).prefix(78))
     let length = header[72..<78].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -251,7 +268,7 @@ import Musl
   func `a file with another version is told and kept as it is`(file: String, offset: Int) async throws {
     let harness = try DemoHarness()
     _ = try await harness.run(["key f3", "text kept", "wait preserved", "kill"])
-    let path = try #require(try harness.stateFile(beginning: file))
+    let path = try #require(try harness.stateFiles(beginning: file).first)
     try flip(path, offset)
     let bytes = try #require(FileManager.default.contents(atPath: path))
     let run = try await harness.run(["status", "kill"])

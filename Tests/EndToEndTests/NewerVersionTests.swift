@@ -52,8 +52,9 @@ import Testing
   /// Preserves in the program's state what a newer version would.
   @concurrent private static func upgrade(_ state: String, _ newer: Newer) async throws {
     let device = try await ProtectedDevice.open(at: .directory(state))
-    let store = try device.archives(for: ArchiveSlot(application: "restore-demo", scene: "main"))
-    let opened = try store.openNewest()
+    let store = try device.archives(for: ArchiveSlot(application: "restore-demo", scene: "main"), protection: .none)
+    let parts = try store.openNewestParts().parts
+    let opened = try #require(parts.first?.archive)
     let reader = try RestorationArchive.Reader(
       base: RestorationArchive.Source(try opened.readAll()), deltas: opened.frames)
     var writer = try RestorationArchive.Writer(continuing: reader)
@@ -61,6 +62,8 @@ import Testing
     var archive = try writer.makeArchive()
     // The number of the format is behind the eight bytes of the magic.
     if newer == .format { archive[archive.startIndex + 8] += 1 }
-    try store.publish(archive)
+    try store.publish(
+      [PartToPublish(.root, .new(archive, as: .none))]
+        + parts.dropFirst().map { PartToPublish($0.place, .unchanged($0.file)) })
   }
 }

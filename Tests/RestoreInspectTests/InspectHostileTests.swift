@@ -122,7 +122,8 @@ import restore_inspect
     try await state.inProgram { store in
       for version in ["1", odd] {
         let context = RestorationArchive.Context(
-          applicationVersion: ApplicationVersion(rawValue: version), timeSaved: Date(timeIntervalSince1970: 1.7e9))
+          applicationVersion: RestorationArchive.ApplicationVersion(rawValue: version),
+          timeSaved: Date(timeIntervalSince1970: 1.7e9))
         var writer = RestorationArchive.Writer(context: context)
         let root = try writer.insert(RestorationIdentifier(odd))
         try writer.setRecord(

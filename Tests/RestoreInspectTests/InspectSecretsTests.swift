@@ -30,7 +30,9 @@ import restore_inspect
         let result = await tool.run([verb.rawValue, InspectedState.path, "--node", "root", "--node", "editor"] + form) {
           _ throws(InspectFailure) in
           guard let passcode else { return nil }
-          do throws(ProtectionError) { return try DevicePasscode(passcode) } catch { throw InspectFailure(error) }
+          do throws(ProtectionError) { return try ProtectedDevice.Passcode(passcode) } catch {
+            throw InspectFailure(error)
+          }
         }
         let output = names.reduce(result.output + result.error) { $0.replacingOccurrences(of: $1, with: "…") }
         for secret in secrets { #expect(!Self.shows(secret, in: output), "\(verb) \(form)") }

@@ -48,7 +48,7 @@ import restore_inspect
       at: .directory(InspectedState.path), environment: InspectedState.environment(state.disk))
     // Sealing anew is cut short: its first write fails, and the old keys stay in the keybag.
     let archives = state.contents().filter { $0.key.hasPrefix(InspectedState.store) }
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     for (path, bytes) in archives { state.disk.plant(bytes, atPath: path) }
     let before = state.contents()
     _ = await state.run("verify", InspectedState.path, passcode: "1234")

@@ -17,7 +17,8 @@ import restore_inspect
 
   /// An archive of a tree.
   private func archive(nodes: Int) throws -> Data {
-    let context = RestorationContext(applicationVersion: "1.0", timeSaved: Date(timeIntervalSinceReferenceDate: 0))
+    let context = RestorationArchive.Context(
+      applicationVersion: "1.0", timeSaved: Date(timeIntervalSinceReferenceDate: 0))
     var writer = RestorationArchive.Writer(context: context)
     let root = try writer.insert("root")
     for index in 0..<nodes {

@@ -199,7 +199,7 @@ import restore_inspect
   }
 
   @Test func `an editor that shows another note has a row of each`() async throws {
-    final class Editor: CodingController {
+    final class Editor: RestorableController, CodingObject {
       var restoration = RestorationIdentity("editor", model: "note-1")
       var draft = ""
       func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(draft, forKey: "draft") }

@@ -91,6 +91,71 @@ import Testing
     #expect(found[1].isEmpty && issues.count == 1)
   }
 
+  @Test func `a value of a scope that today's program reads otherwise fails, whatever the test expects`() async throws {
+    func check<Value: Codable & Sendable>(_ today: Value, _ read: Bool = true) async throws -> [[String]] {
+      let golden = try await GoldenArchive.record(
+        RestorationSubject { RestorationScope("scope") },
+        after: { scope in
+          scope.value("place", default: FirstPlace()).value.page = 7
+          try scope.setValue("typed", forKey: "query")
+        })
+      let subject = RestorationSubject(ignoring: read ? ["query"] : []) {
+        let scope = RestorationScope("scope")
+        _ = scope.value("place", default: today)
+        return scope
+      }
+      var found: [[String]] = []
+      let issues = await TestIssues.collect {
+        found.append(await golden.assertStillRestores(in: subject))
+        found.append(await golden.assertStillRestores(in: subject, expecting: { _ in }))
+      }
+      #expect(issues.count == found[0].count + found[1].count)
+      return found
+    }
+    // The same type, a field more, and a version with its migration.
+    #expect(try await check(FirstPlace()) == [[], []])
+    #expect(try await check(LargerPlace()) == [[], []])
+    #expect(try await check(MigratedPlace())[1] == [])
+    // A field was renamed, the type is another one, and a version was raised without a migration.
+    let renamed = try await check(RenamedPlace())
+    #expect(renamed[1] == ["scope/place: nobody reads “page” any more: migrate it, or ignore page"], "\(renamed)")
+    #expect(renamed[0].contains(renamed[1][0]))
+    let other = try await check(7)
+    #expect(other[1].count == 1 && other[1][0].hasPrefix("scope/place: The stored value is not Int"), "\(other)")
+    let forgotten = try await check(UnmigratedPlace())
+    #expect(forgotten[1].count == 1 && forgotten[1][0].contains("no migration of UnmigratedPlace"), "\(forgotten)")
+    // Nobody has asked for one.
+    let unread = try await check(FirstPlace(), false)
+    #expect(unread == [["scope: nobody reads “query” any more: migrate it, or ignore query"], unread[0]], "\(unread)")
+  }
+
+  @Test func `a value of a scope that comes back as another one fails`() async throws {
+    let golden = try await GoldenArchive.record(
+      RestorationSubject { RestorationScope("scope") },
+      after: { $0.value("place", default: FirstPlace()).value.page = 7 })
+    let subject = RestorationSubject {
+      let scope = RestorationScope("scope")
+      _ = scope.value("place", default: WrongPlace())
+      return scope
+    }
+    let issues = await TestIssues.collect {
+      #expect(await golden.assertStillRestores(in: subject) == ["scope/place.page: 7 → 8"])
+    }
+    #expect(issues.count == 1)
+  }
+
+  @Test func `what a test reads of a scope is read`() async throws {
+    let golden = try await GoldenArchive.record(
+      RestorationSubject { RestorationScope("scope") }, after: { try $0.setValue("typed", forKey: "query") })
+    let found = await golden.assertStillRestores(
+      in: RestorationSubject { RestorationScope("scope") },
+      expecting: { scope in
+        let read = try scope.value(ofType: String.self, forKey: "query")
+        #expect(read == "typed")
+      })
+    #expect(found == [])
+  }
+
   @Test func `recording is repeatable: same state, same values`() async throws {
     let subject = RestorationSubject { NotesWindow() }
     let first = try await GoldenArchive.record(subject, after: Self.use)
@@ -125,7 +190,7 @@ import Testing
 }
 
 /// A controller whose newer version changes what it restores.
-@MainActor final class Renamed: CodingController {
+@MainActor final class Renamed: RestorableController, CodingObject {
   struct Note { var text = "" }
 
   let restoration: RestorationIdentity = "renamed"
@@ -149,4 +214,35 @@ import Testing
 @MainActor final class SecondSearch: RestorableController {
   let restoration = RestorationIdentity("search", class: "search")
   @Restored("words") var query = ""
+}
+
+nonisolated struct FirstPlace: Codable, Sendable { var page = 0 }
+
+nonisolated struct LargerPlace: Codable, Sendable { var page = 0, line = 1 }
+
+nonisolated struct RenamedPlace: Codable, Sendable { var number = 0 }
+
+/// The migration is right.
+nonisolated struct MigratedPlace: VersionedState {
+  var number = 0
+  static var stateVersion: StateVersion { 2 }
+  static var migrations: StateMigrations<MigratedPlace> {
+    StateMigration(from: 1) { (old: FirstPlace) in MigratedPlace(number: old.page) }
+  }
+}
+
+/// The migration counts from another beginning.
+nonisolated struct WrongPlace: VersionedState {
+  var page = 0
+  static var stateVersion: StateVersion { 2 }
+  static var migrations: StateMigrations<WrongPlace> {
+    StateMigration(from: 1) { (old: FirstPlace) in WrongPlace(page: old.page + 1) }
+  }
+}
+
+/// There is none.
+nonisolated struct UnmigratedPlace: VersionedState {
+  var page = 0
+  static var stateVersion: StateVersion { 2 }
+  static var migrations: StateMigrations<UnmigratedPlace> { return .none }
 }

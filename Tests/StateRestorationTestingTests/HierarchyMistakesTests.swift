@@ -52,6 +52,16 @@ import Testing
     #expect(await lint(RestorationSubject { Split(banner: Pane(nil)) }).isEmpty)
   }
 
+  @Test(arguments: [false, true]) func `a scope's values have no findings, declared or not`(isDeclared: Bool) async {
+    let subject = RestorationSubject { () -> RestorationScope in
+      let scope = RestorationScope("program")
+      if isDeclared { _ = scope.value("theme", default: "light") }
+      return scope
+    }
+    let findings = await lintRestoration(of: subject) { $0.value("theme", default: "light").value = "dark" }
+    #expect(findings.isEmpty)
+  }
+
   @Test func `a child without an identifier is found`() async {
     #expect(
       await lint(RestorationSubject { Split(right: nil) }) == [.missingIdentifier(below: ["split"], type: "Pane")])

@@ -10,20 +10,20 @@ import StateRestorationTesting
   var calls: [String] = []
   var shown: [String] = []
   var windowCount = 0
-  private let response: LaunchResponse
+  private let response: Lifecycle.LaunchResponse
 
-  init(response: LaunchResponse = .proceed) { self.response = response }
+  init(response: Lifecycle.LaunchResponse = .proceed) { self.response = response }
 
   var rootController: (any RestorableController)? { root }
 
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
-  func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+  func willFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse {
     calls.append("willFinishLaunching")
     return response
   }
-  func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+  func didFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse {
     calls.append("didFinishLaunching")
     return .proceed
   }
@@ -49,7 +49,7 @@ import StateRestorationTesting
   @Restored("query") var query = ""
 }
 
-@MainActor final class NotesEditor: CodingController {
+@MainActor final class NotesEditor: RestorableController, CodingObject {
   let restoration: RestorationIdentity = "editor"
   var draft = ""
   var caret = 0

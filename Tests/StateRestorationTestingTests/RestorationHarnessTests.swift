@@ -88,9 +88,9 @@ import Testing
     #expect(harness.report?.outcome == .expired)
   }
 
-  @Test(arguments: SimulatedStorage.allCases)
+  @Test(arguments: SimulatedDevice.Storage.allCases)
   func `a locked device neither restores nor overwrites, whatever the program does, and restores after the unlock`(
-    storage: SimulatedStorage
+    storage: SimulatedDevice.Storage
   ) async throws {
     let device = try await SimulatedDevice(passcode: "1234", storage: storage)
     let harness = try await left(with: "secret", on: device)
@@ -383,8 +383,8 @@ import Testing
     #expect(try await harness.relaunch().root.editor.draft == "first")
   }
 
-  @Test(arguments: [DiskFault.full, .unreachable, .failingSyncs, .readOnly])
-  func `a disk that goes wrong costs nothing that was acknowledged`(fault: DiskFault) async throws {
+  @Test(arguments: [SimulatedDevice.DiskFault.full, .unreachable, .failingSyncs, .readOnly])
+  func `a disk that goes wrong costs nothing that was acknowledged`(fault: SimulatedDevice.DiskFault) async throws {
     let device = try await SimulatedDevice()
     let harness = RestorationHarness<NotesApp>(on: device)
     try await harness.launch { NotesApp() }.root.editor.draft = "first"

@@ -6,7 +6,7 @@ import Testing
 
 @MainActor @Suite struct RestorationLintTests {
   /// A controller with one mistake, or none.
-  final class Screen: CodingController {
+  final class Screen: RestorableController, CodingObject {
     enum Mistake: CaseIterable { case none, unread, drifting, large, records }
 
     let restoration: RestorationIdentity = "screen"
@@ -69,5 +69,75 @@ import Testing
 
   @Test func `lists of records are found`() async {
     #expect(await lint(.records) == [.looksLikeModelData(["screen"], key: "rows", why: "20 records")])
+  }
+
+  /// A list of titles that can be seen, and a note whose text is secret.
+  final class Shelf: RestorationParent, CodingObject {
+    enum Telling: CaseIterable { case nothing, identifier, model, value, part, short, otherWay }
+
+    let restoration: RestorationIdentity
+    let note: Note
+    var title = ""
+    var restorationChildren: [any RestorableController] { [note] }
+
+    init(_ telling: Telling) {
+      restoration = RestorationIdentity(
+        telling == .identifier ? "wedding plans" : "shelf", model: telling == .model ? "wedding plans" : nil,
+        protection: telling == .otherWay ? .complete : nil)
+      note = Note(telling == .otherWay ? ProtectionClass.none : .complete)
+    }
+
+    func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(title, forKey: "title") }
+
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      title = try coder.decode(String.self, forKey: "title")
+    }
+  }
+
+  final class Note: RestorableController, StatefulObject {
+    nonisolated struct State: Codable, Sendable { var lines: [String] = [] }
+
+    let restoration: RestorationIdentity
+    var restorableState = State()
+
+    init(_ protection: ProtectionClass) { restoration = RestorationIdentity("note", protection: protection) }
+  }
+
+  @Test(arguments: Shelf.Telling.allCases)
+  func `what a weaker class tells of a stronger one's values is found`(telling: Shelf.Telling) async {
+    var findings: [LintFinding] = []
+    let secret = telling == .short ? "abc" : "wedding plans"
+    var subject = RestorationSubject { Shelf(telling) }
+    subject.configuration.protection = .completeUntilFirstUserAuthentication
+    let issues = await TestIssues.collect {
+      findings = await lintRestoration(
+        of: subject,
+        after: {
+          $0.note.restorableState.lines = ["first line", secret]
+          $0.title =
+            switch telling {
+            case .value, .short, .otherWay: secret
+            case .part: "wedding"
+            default: "something else"
+            }
+        })
+    }
+    #expect(issues.map(\.text) == findings.map(\.description))
+    let what: String? =
+      switch telling {
+      case .identifier: "its identifier"
+      case .model: "its model"
+      case .value: "“title”"
+      default: nil
+      }
+    let path: RestorationPath = [telling == .identifier ? "wedding plans" : "shelf"]
+    if telling == .otherWay {
+      // The note is the weaker one: what it holds is the shelf's secret.
+      #expect(
+        findings == [.tellsOfSecret(path.appending("note"), what: "“restorableState”", of: path)], "\(findings)")
+    } else {
+      let expected = what.map { [LintFinding.tellsOfSecret(path, what: $0, of: path.appending("note"))] } ?? []
+      #expect(findings == expected, "\(telling): \(findings)")
+    }
   }
 }

@@ -6,8 +6,9 @@ import StateRestorationTesting
 import Testing
 
 @MainActor @Suite struct SimulatedDeviceTests {
-  @Test(arguments: SimulatedStorage.allCases)
-  func `both kinds of disk keep, go back, fail, restart and erase alike`(storage: SimulatedStorage) async throws {
+  @Test(arguments: SimulatedDevice.Storage.allCases)
+  func `both kinds of disk keep, go back, fail, restart and erase alike`(storage: SimulatedDevice.Storage) async throws
+  {
     let device = try await SimulatedDevice(passcode: "1234", storage: storage)
     let harness = RestorationHarness<NotesApp>(on: device)
     try await harness.launch { NotesApp() }.root.editor.draft = "first"
@@ -31,9 +32,9 @@ import Testing
     #expect(try await harness.relaunch().root.editor.draft == "")
   }
 
-  @Test(arguments: SimulatedStorage.allCases)
+  @Test(arguments: SimulatedDevice.Storage.allCases)
   func `several programs on one device have state, life and death of their own`(
-    storage: SimulatedStorage
+    storage: SimulatedDevice.Storage
   ) async throws {
     let device = try await SimulatedDevice(passcode: "1234", storage: storage)
     let harnesses = ["a", "b", "c"].map { name in
@@ -119,7 +120,7 @@ import Testing
 
   /// What comes back at the end of a device's life with locks or a restart in it.
   private static func life(_ number: Int) async throws -> String {
-    let storage = SimulatedStorage.allCases[number % 2]
+    let storage = SimulatedDevice.Storage.allCases[number % 2]
     let device = try await SimulatedDevice(passcode: "\(number)", storage: storage)
     let harness = RestorationHarness<NotesApp>(on: device)
     try await harness.launch { NotesApp() }.root.editor.draft = "draft \(number)"

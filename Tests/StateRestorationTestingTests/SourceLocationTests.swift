@@ -6,7 +6,7 @@ import Testing
 /// Whatever a check finds, it points at the line of the test that asked.
 @MainActor @Suite struct SourceLocationTests {
   /// A controller that gives back something else than it was given.
-  final class Forgetful: CodingController {
+  final class Forgetful: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "forgetful"
     var text = ""
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(1, forKey: "never read") }

@@ -8,7 +8,7 @@ import Testing
 @MainActor @Suite struct TwinTests {
   // MARK: A key that is forgotten
 
-  final class Editor: CodingController {
+  final class Editor: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "editor"
     var draft = ""
     var caret = 0
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  final class Bound: CodingController {
+  final class Bound: RestorableController, CodingObject {
     let restoration: RestorationIdentity
     var value: Int
     var limit: @MainActor (Int) -> Int = { $0 }
@@ -136,7 +136,7 @@ import Testing
     var count = 0
   }
 
-  final class FirstVersion: StatefulController {
+  final class FirstVersion: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "note"
     var restorableState = FirstState()
   }
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  final class SecondVersion: StatefulController {
+  final class SecondVersion: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "note"
     var restorableState = SecondState()
   }
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  final class DroppingVersion: StatefulController {
+  final class DroppingVersion: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "note"
     var restorableState = DroppingState()
   }

@@ -42,7 +42,7 @@ struct CaptureMetrics {
 
   /// A bare copy of each state into a box.
   @inline(__always)
-  private func copying<Leaf: CaptureLeaf & StatefulController>(_ leaves: [Leaf]) -> Lane {
+  private func copying<Leaf: CaptureLeaf & RestorableController & StatefulObject>(_ leaves: [Leaf]) -> Lane {
     var copies: [Box<Leaf.RestorableState>] = []
     return Lane(name: "raw.copy") {
       copies = leaves.map { Box($0.restorableState) }
@@ -53,7 +53,7 @@ struct CaptureMetrics {
   }
 
   /// The observation machinery alone: everything that is read is watched, and nothing is copied.
-  private func tracking<Leaf: CaptureLeaf & StatefulController>(_ leaves: [Leaf]) -> Lane {
+  private func tracking<Leaf: CaptureLeaf & RestorableController & StatefulObject>(_ leaves: [Leaf]) -> Lane {
     Lane(name: "tracking", prepare: { for leaf in leaves { leaf.touch() } }) {
       for leaf in leaves {
         withObservationTracking {

@@ -3,6 +3,25 @@ import Foundation
 import RestorationArchive
 import StateRestoration
 
+extension Node {
+  /// Its state, as an archive's writer takes it.
+  var entries: [RestorationArchive.Entry] { [RestorationArchive.Entry(key: "state", value: state)] }
+
+  /// Its class and version, as an archive's writer takes them.
+  var attributes: RestorationArchive.Attributes {
+    RestorationArchive.Attributes(
+      classTag: RestorationClass(classTag), version: StateVersion(rawValue: version))
+  }
+
+  /// Decodes its state from a record.
+  ///
+  /// Throws when there is no record.
+  static func state(in record: RestorationArchive.Record?, at path: RestorationPath) throws -> State {
+    guard let record else { throw WrongValue(description: "the archive does not find \(path)") }
+    return try record.decode(State.self, forKey: "state", userInfo: [:])
+  }
+}
+
 /// An archive of typical nodes in a store, and the same nodes as JSON and in SQLite.
 final class DiskBench {
   typealias Item = Node<Typical.State>
@@ -89,11 +108,7 @@ final class DiskBench {
   }
 
   private func set(_ index: Int) throws {
-    let node = nodes[index]
-    try writer.setRecord(
-      of: ids[index], entries: [RestorationArchive.Entry(key: "state", value: node.state)],
-      attributes: RestorationArchive.Attributes(
-        classTag: RestorationClass(node.classTag), version: StateVersion(rawValue: node.version)))
+    try writer.setRecord(of: ids[index], entries: nodes[index].entries, attributes: nodes[index].attributes)
   }
 
   // MARK: Preserving
@@ -195,10 +210,7 @@ final class DiskBench {
   func restoreOne(_ reader: RestorationArchive.Reader) throws {
     turn += 1
     let index = turn &* 7907 % nodes.count
-    guard let record = try reader.record(at: paths[index]) else {
-      throw WrongValue(description: "the archive does not find \(paths[index])")
-    }
-    let state = try record.decode(Typical.State.self, forKey: "state", userInfo: [:])
+    let state = try Node<Typical.State>.state(in: try reader.record(at: paths[index]), at: paths[index])
     try verify(state.title == nodes[index].state.title, "the archive")
   }
 

@@ -141,12 +141,12 @@ final class Willing: RestorationCoordinatorDelegate {
 
 /// A controller with a typical state.
 @MainActor
-final class Leaf: StatefulController {
+final class Leaf: RestorableController, StatefulObject {
   let restoration: RestorationIdentity
   var restorableState: Typical.State
 
-  init(_ identifier: String, _ state: Typical.State) {
-    restoration = RestorationIdentity(RestorationIdentifier(identifier))
+  init(_ identifier: String, _ state: Typical.State, protection: ProtectionClass? = nil) {
+    restoration = RestorationIdentity(RestorationIdentifier(identifier), protection: protection)
     restorableState = state
   }
 }
@@ -172,14 +172,20 @@ struct BenchTree {
   let root = Container("root")
   var leaves: [Leaf] = []
 
-  init(_ nodes: [Node<Typical.State>], isEmpty: Bool = false) {
+  /// Makes a controller for each node, a hundred to a container.
+  ///
+  /// - Parameters:
+  ///   - isEmpty: Whether all have the same state, before they are restored.
+  ///   - secret: The class of every other leaf; nil for that of all.
+  init(_ nodes: [Node<Typical.State>], isEmpty: Bool = false, secret: ProtectionClass? = nil) {
     var container = root
     for (index, node) in nodes.enumerated() {
       if index.isMultiple(of: 100) {
         container = Container("container \(index / 100)")
         root.children.append(container)
       }
-      let leaf = Leaf(node.identifier, isEmpty ? nodes[0].state : node.state)
+      let leaf = Leaf(
+        node.identifier, isEmpty ? nodes[0].state : node.state, protection: index.isMultiple(of: 2) ? nil : secret)
       container.children.append(leaf)
       leaves.append(leaf)
     }

@@ -27,6 +27,12 @@ struct LaunchChild {
     case value
     /// The same through a file system that counts.
     case counted
+    /// The same with every other object in a stronger class.
+    case divided
+    /// The same on a locked device, so that those have to wait.
+    case locked
+    /// The same of the objects that need not wait, and no others.
+    case weaker
     /// A file of JSON.
     case json
     /// A database of rows that are encoded as ours.
@@ -57,6 +63,9 @@ struct LaunchChild {
     var taken = LaunchTaken()
     switch way {
     case .value: taken = try await restore(nodes, LinuxFileSystem())
+    case .divided: taken = try await restore(nodes, LinuxFileSystem(), secret: .complete)
+    case .locked: taken = try await restore(nodes, LinuxFileSystem(), secret: .complete, isLocked: true)
+    case .weaker: taken = try await restore(nodes.everyOther, LinuxFileSystem())
     case .counted:
       let counting = CountingFileSystem(LinuxFileSystem())
       taken = try await restore(nodes, counting)
@@ -78,11 +87,14 @@ struct LaunchChild {
     print(String(decoding: try JSONEncoder().encode(taken), as: UTF8.self))
   }
 
-  private func restore(_ nodes: [Node<Typical.State>], _ fileSystem: any FileSystem) async throws -> LaunchTaken {
+  private func restore(
+    _ nodes: [Node<Typical.State>], _ fileSystem: any FileSystem, secret: ProtectionClass? = nil,
+    isLocked: Bool = false
+  ) async throws -> LaunchTaken {
     var taken = LaunchTaken()
-    let tree = BenchTree(nodes, isEmpty: true)
+    let tree = BenchTree(nodes, isEmpty: true, secret: secret)
     let delegate = Willing()
-    var options = DeviceOptions()
+    var options = ProtectedDevice.Options()
     options.custody = try FileCustody.load("\(directory)/custody.json")
     let begun = (Clock.wall.now, Clock.process.now)
     let device = try await ProtectedDevice.open(
@@ -101,10 +113,18 @@ struct LaunchChild {
         "bytes read": Double(counts.bytesRead),
       ]
     }
-    try verify(tree.leaves.map(\.restorableState) == nodes.map(\.state), "the launch")
+    let isRestored = zip(tree.leaves, nodes).map { $0.restorableState == $1.state }
+    // The first object's state is that of all before they are restored.
+    let expected = nodes.indices.map { !isLocked || $0.isMultiple(of: 2) }
+    try verify(isRestored == expected, "the launch")
     withExtendedLifetime(coordinator) {}
     return taken
   }
+}
+
+extension [Node<Typical.State>] {
+  /// The first, the third, and so on.
+  var everyOther: Self { indices.filter { $0.isMultiple(of: 2) }.map { self[$0] } }
 }
 
 extension LaunchTaken {
@@ -117,7 +137,7 @@ extension LaunchTaken {
 
 /// Keeps class keys in a file, as no program must: here they are those of a device of a benchmark, and the children need
 /// them without a daemon.
-final class FileCustody: ClassKeyCustody {
+final class FileCustody: ProtectedDevice.KeyCustody {
   private let path: String
   private let keys: Mutex<[String: [UInt8]]>
 
@@ -142,15 +162,15 @@ final class FileCustody: ClassKeyCustody {
     try data.write(to: URL(fileURLWithPath: path))
   }
 
-  func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry) {
+  func keep(_ key: Span<UInt8>, for entry: ProtectedDevice.KeyCustodyEntry) {
     let bytes = key.indices.map { key[$0] }
     keys.withLock { $0["\(entry.protection)"] = bytes }
   }
 
-  func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
+  func lend(_ entry: ProtectedDevice.KeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
     guard let bytes = keys.withLock({ $0["\(entry.protection)"] }) else { return }
     body(bytes.span)
   }
 
-  func forget(_ entry: ClassKeyCustodyEntry) { keys.withLock { $0["\(entry.protection)"] = nil } }
+  func forget(_ entry: ProtectedDevice.KeyCustodyEntry) { keys.withLock { $0["\(entry.protection)"] = nil } }
 }

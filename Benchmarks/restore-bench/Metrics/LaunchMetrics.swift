@@ -17,7 +17,11 @@ struct LaunchMetrics {
   static let sizes = [10, 100, 1_000]
 
   /// The configuration of parent and children.
-  static var configuration: RestorationConfiguration { RestorationConfiguration(application: "restore-bench.launch") }
+  static var configuration: RestorationConfiguration {
+    var configuration = RestorationConfiguration(application: "restore-bench.launch")
+    configuration.protection = .completeUntilFirstUserAuthentication
+    return configuration
+  }
 
   /// Measures every size, without a passcode and with one whose keys a custody has kept.
   func run() async throws -> [Result] {
@@ -27,13 +31,42 @@ struct LaunchMetrics {
         results.append(try await measure(count, hasPasscode: hasPasscode))
       }
     }
+    for count in Self.sizes { results += try await measureClasses(count) }
     return results
+  }
+
+  /// A launch where every other object is of a stronger class, unlocked beside one where all are of one class, and locked
+  /// beside one where there are only the others.
+  private func measureClasses(_ count: Int) async throws -> [Result] {
+    let nodes = Typical.nodes(count)
+    func place(_ way: LaunchChild.Way) -> String { "\(directory)/launch-\(count)-\(way)" }
+    try await preserve(BenchTree(nodes, secret: .complete), hasPasscode: true, in: place(.divided))
+    try await preserve(BenchTree(nodes), hasPasscode: true, in: place(.value))
+    try await preserve(BenchTree(nodes, secret: .complete), hasPasscode: true, endsLocked: true, in: place(.locked))
+    try await preserve(BenchTree(nodes.everyOther), hasPasscode: true, in: place(.weaker))
+    var walls: [LaunchChild.Way: [Double]] = [:]
+    for round in 0...rounds {
+      for way in [LaunchChild.Way.divided, .value, .locked, .weaker] {
+        let launch = try launch(way, count, in: place(way))
+        if round > 0 { walls[way, default: []].append(launch.wall) }
+      }
+    }
+    let medians = walls.mapValues { median(of: $0) }
+    func result(_ workload: String, _ way: LaunchChild.Way, _ name: String, _ other: LaunchChild.Way) -> Result {
+      Result(
+        metric: "launch", nodes: count, workload: workload, unit: "ns", value: medians[way] ?? .nan,
+        baselines: [name: medians[other] ?? .nan])
+    }
+    return [
+      result("two classes", .divided, "one-class", .value),
+      result("two classes, locked", .locked, "weaker-alone", .weaker),
+    ]
   }
 
   private func measure(_ count: Int, hasPasscode: Bool) async throws -> Result {
     let place = "\(directory)/launch-\(count)-\(hasPasscode)"
     let hasSQLite = try await prepare(count, hasPasscode: hasPasscode, in: place)
-    let ways = LaunchChild.Way.allCases.filter { $0 != .counted && ($0 != .sqlite || hasSQLite) }
+    let ways: [LaunchChild.Way] = [.value, .json] + (hasSQLite ? [.sqlite] : [])
     var taken: [LaunchChild.Way: [LaunchTaken]] = [:]
     // Once unmeasured, so that program and files are in the page cache; then in turn.
     for round in 0...rounds {
@@ -60,22 +93,8 @@ struct LaunchMetrics {
 
   /// Puts the same states where each way looks for them; returns whether there is SQLite.
   private func prepare(_ count: Int, hasPasscode: Bool, in place: String) async throws -> Bool {
-    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
     let nodes = Typical.nodes(count)
-    var options = DeviceOptions()
-    let custody = hasPasscode ? FileCustody.make("\(place)/custody.json") : nil
-    options.custody = custody
-    let device = try await ProtectedDevice.open(at: .directory("\(place)/device"), options: options)
-    if hasPasscode {
-      try await device.setPasscode(try DevicePasscode("2580"))
-      try custody?.save()
-    }
-    let delegate = Willing()
-    let coordinator = try RestorationCoordinator(
-      device: device, delegate: delegate, configuration: Self.configuration)
-    let tree = BenchTree(nodes)
-    _ = try await coordinator.restore(into: tree.root)
-    _ = try await coordinator.preserve(tree.root)
+    try await preserve(BenchTree(nodes), hasPasscode: hasPasscode, in: place)
     try JSONEncoder().encode(nodes.map(\.state)).write(to: URL(fileURLWithPath: "\(place)/states.json"))
     guard let sqlite = SQLite() else { return false }
     let encoder = ArchiveEncoder()
@@ -84,6 +103,25 @@ struct LaunchMetrics {
     sqlite.replace(try nodes.enumerated().map { ($0.offset, try encoder.encode($0.element.state)) })
     sqlite.disconnect()
     return true
+  }
+
+  /// Preserves a hierarchy on a device of its own.
+  private func preserve(_ tree: BenchTree, hasPasscode: Bool, endsLocked: Bool = false, in place: String) async throws {
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+    var options = ProtectedDevice.Options()
+    let custody = hasPasscode ? FileCustody.make("\(place)/custody.json") : nil
+    options.custody = custody
+    let device = try await ProtectedDevice.open(at: .directory("\(place)/device"), options: options)
+    if hasPasscode {
+      try await device.setPasscode(try ProtectedDevice.Passcode("2580"))
+    }
+    let delegate = Willing()
+    let coordinator = try RestorationCoordinator(
+      device: device, delegate: delegate, configuration: Self.configuration)
+    _ = try await coordinator.restore(into: tree.root)
+    _ = try await coordinator.preserve(tree.root)
+    if endsLocked { device.lock(gracePeriod: .zero) }
+    try custody?.save()
   }
 
   /// Runs this program again as a child.

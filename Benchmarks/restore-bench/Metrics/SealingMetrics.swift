@@ -82,12 +82,12 @@ struct SealingMetrics {
   /// Unlocking with a passcode: the cost of one guess with a copy of the whole disk.
   func unlock(_ device: ProtectedDevice, rounds: Int) async throws -> [Result] {
     guard wants("unlock") else { return [] }
-    try await device.setPasscode(try DevicePasscode("2580"))
+    try await device.setPasscode(try ProtectedDevice.Passcode("2580"))
     var times: [Double] = []
     for _ in 0..<rounds {
       device.reboot()
       let begun = Clock.wall.now
-      try await device.unlock(passcode: try DevicePasscode("2580"))
+      try await device.unlock(passcode: try ProtectedDevice.Passcode("2580"))
       times.append(Clock.wall.now - begun)
     }
     return [

@@ -10,7 +10,7 @@ protocol CaptureLeaf: RestorableController {
 }
 
 @MainActor
-final class OneValue: StatefulController, CaptureLeaf {
+final class OneValue: RestorableController, StatefulObject, CaptureLeaf {
   let restoration: RestorationIdentity
   var restorableState: Typical.State
 
@@ -31,7 +31,7 @@ struct SmallState: Codable, Sendable {
 }
 
 @MainActor
-final class SmallValue: StatefulController, CaptureLeaf {
+final class SmallValue: RestorableController, StatefulObject, CaptureLeaf {
   let restoration: RestorationIdentity
   var restorableState: SmallState
 
@@ -46,7 +46,7 @@ final class SmallValue: StatefulController, CaptureLeaf {
 }
 
 @MainActor @Observable
-final class ObservedValue: StatefulController, CaptureLeaf {
+final class ObservedValue: RestorableController, StatefulObject, CaptureLeaf {
   @ObservationIgnored let restoration: RestorationIdentity
   var restorableState: Typical.State
 
@@ -70,7 +70,7 @@ struct SevenValues: Codable, Sendable {
 }
 
 @MainActor @Observable
-final class ObservedProperties: StatefulController, CaptureLeaf {
+final class ObservedProperties: RestorableController, StatefulObject, CaptureLeaf {
   @ObservationIgnored let restoration: RestorationIdentity
   var selection: Int
   var scrollX: Double
@@ -104,7 +104,7 @@ final class ObservedProperties: StatefulController, CaptureLeaf {
 }
 
 @MainActor
-final class Keyed: CodingController, CaptureLeaf {
+final class Keyed: RestorableController, CodingObject, CaptureLeaf {
   let restoration: RestorationIdentity
   private var state: Typical.State
 

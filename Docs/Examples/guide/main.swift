@@ -28,7 +28,7 @@ final class Notes: DataSourceModelAssociation {
 // MARK: Controllers and views, with restoration identifiers
 
 /// What every screen of the program preserves; its subclasses add to that, and call `super`.
-class ScreenController: CodingController, RestorationViewOwner, FinishingObject {
+class ScreenController: CodingObject, RestorationViewOwner, FinishingObject {
   var restoration: RestorationIdentity
   var restorationViews: [any RestorableView] { [] }
   /// How often the screen was shown.
@@ -53,7 +53,7 @@ class ScreenController: CodingController, RestorationViewOwner, FinishingObject 
 }
 
 /// The selection in the text of an editor: a view keeps its own state, when its controller is preserved.
-final class TextView: CodingView {
+final class TextView: RestorableView, CodingObject {
   let restoration: RestorationIdentity = "text"
   var selection = 0..<0
 
@@ -154,13 +154,13 @@ final class AppDelegate: RestorationCoordinatorDelegate, RestorableApplicationDe
     notes.isDescending = try coder.decodeIfPresent(Bool.self, forKey: "descending") ?? false
   }
 
-  func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+  func willFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse {
     // Only notes have URLs that this program opens.
     if case .url(let url) = options.reason, url.scheme != "note" { return .declinesURL }
     return .proceed
   }
 
-  func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+  func didFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse {
     list.dataSourceDidLoad(elementCounts: [notes.titles.count])
     return .proceed
   }
@@ -241,7 +241,6 @@ let fileName = "diary"
       delegate.editor?.select(from..<to)
     }
   case "sort":
-    delegate.list.dataSourceWillChange()
     delegate.notes.isDescending.toggle()
     delegate.list.dataSourceDidLoad(elementCounts: [delegate.notes.titles.count])
   case "back": delegate.stack.pop()
@@ -291,12 +290,12 @@ let fileName = "diary"
   case "warn": lifecycle.receiveMemoryWarning()
   case "heard": print("Heard: \(delegate.heard.joined(separator: ", "))")
   case "pictured": print("Pictured: \(delegate.wasPictured)")
-  case "passcode": try await device.setPasscode(DevicePasscode(rest))
+  case "passcode": try await device.setPasscode(ProtectedDevice.Passcode(rest))
   case "lock":
     try await lifecycle.sleep()
     device.lock(gracePeriod: .zero)
   case "unlock":
-    try await device.unlock(passcode: DevicePasscode(rest))
+    try await device.unlock(passcode: ProtectedDevice.Passcode(rest))
     await application.finishLateRestoration()
     if lifecycle.state != .active { try await lifecycle.enterForeground() }
   case "quit":
@@ -318,7 +317,7 @@ let coordinator = try RestorationCoordinator(
 let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: delegate)
 (delegate.application, delegate.device) = (application, device)
 let url = CommandLine.arguments.dropFirst().first.flatMap { URL(string: $0) }
-try await application.launch(url.map(LaunchOptions.opening) ?? .icon)
+try await application.launch(url.map(Lifecycle.LaunchOptions.opening) ?? .icon)
 coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
 let driver = SignalDriver()
 driver.start(driving: application.lifecycle)

@@ -4,15 +4,25 @@ import Foundation
 import Observation
 import StateRestoration
 
-/// An entry is an object of its own, so that one that is written while the device is locked replaces nothing.
-final class Entry: RestorableController {
-  let restoration: RestorationIdentity
-  @Restored("text") var text = ""
-
-  init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier, class: "entry") }
+/// The text of an entry: only the passcode opens it.
+@Observable final class Page: RestorableView, StatefulObject {
+  let restoration = RestorationIdentity("page", protection: .complete)
+  var restorableState = ""
 }
 
-/// All entries, in the order of their identifiers.
+/// An entry is an object of its own, so that one that is written while the device is locked replaces nothing.
+///
+/// That there is one can be seen on a locked device.
+final class Entry: RestorationViewOwner {
+  let restoration: RestorationIdentity
+  let page = Page()
+  var restorationViews: [any RestorableView] { [page] }
+  var text: String { page.restorableState }
+
+  init(_ number: RestorationIdentifier) { restoration = RestorationIdentity(number, class: "entry") }
+}
+
+/// All entries.
 @Observable final class Diary: RestorationContainer {
   let restoration: RestorationIdentity = "diary"
   private(set) var entries: [Entry] = []
@@ -22,7 +32,6 @@ final class Entry: RestorableController {
   func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) {
     entries = children.arranged(with: entries)
-    entries.sort { ($0.restoration.identifier ?? "") < ($1.restoration.identifier ?? "") }
   }
 
   func add(_ entry: Entry) { entries.append(entry) }
@@ -39,13 +48,21 @@ registry.register(Entry.self, as: "entry") { path, _ in path.last.map(Entry.init
 
 /// Adds an empty entry first: its text is then a change, which is saved even while the device is locked.
 @MainActor func write() async {
-  let entry = Entry("\(Date.now.timeIntervalSince1970)")
+  let entry = Entry(RestorationIdentifier("\(diary.entries.count + 1)"))
   diary.add(entry)
-  entry.text = await ask("Dear diary,") ?? ""
+  entry.page.restorableState = await ask("Dear diary,") ?? ""
+}
+
+/// Prints all entries, with their texts once these can be read.
+@MainActor func show() {
+  for entry in diary.entries {
+    print("  \(entry.restoration.identifier ?? ""): \(entry.text.isEmpty ? "···" : entry.text)")
+  }
 }
 
 /// Asks for the passcode, and writes entries meanwhile; nil when the input ends.
 @MainActor func passcode(_ prompt: RestorationSession.PasscodePrompt) async -> String? {
+  show()
   while let text = await ask("\(prompt)Passcode:") {
     if text != "new" { return text }
     await write()
@@ -53,14 +70,19 @@ registry.register(Entry.self, as: "entry") { path, _ in path.last.map(Entry.init
   return nil
 }
 
-try await RestorationSession.run(at: .applicationState("com.example.diary"), root: diary, registry: registry) {
-  session in
+// What names no class of its own can always be read: that there are entries.
+var configuration = RestorationConfiguration()
+configuration.protection = .none
+
+try await RestorationSession.run(
+  at: .applicationState("com.example.diary"), root: diary, registry: registry, configuration: configuration
+) { session in
   let device = session.device
   while !device.hasPasscode, let text = await ask("Choose a passcode:") {
-    if !text.isEmpty { try await device.setPasscode(DevicePasscode(text)) }
+    if !text.isEmpty { try await device.setPasscode(ProtectedDevice.Passcode(text)) }
   }
   while try await session.unlock(asking: passcode) {
-    for entry in diary.entries { print("  " + entry.text) }
+    show()
     while device.isProtectedDataAvailable {
       switch await ask("new or lock?") {
       case "new": await write()

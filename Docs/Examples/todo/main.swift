@@ -25,11 +25,12 @@ final class Items: DataSourceModelAssociation {
 let items = Items()
 let list = ListController("list", association: items)
 
-/// Changes the items; the selection follows its item.
+/// Tells the list which items there are; its selection follows its item.
+@MainActor func showItems() { list.dataSourceDidLoad(elementCounts: [items.titles.count]) }
+
 @MainActor func change(_ edit: () -> Void) throws {
-  list.dataSourceWillChange()
   edit()
-  list.dataSourceDidLoad(elementCounts: [items.titles.count])
+  showItems()
   try items.save()
 }
 
@@ -77,7 +78,7 @@ let tabs = TabController("tabs", tabs: [stack, draft])
 }
 
 try await RestorationSession.run(at: .applicationState("com.example.todo"), root: tabs, registry: registry) { _ in
-  list.dataSourceDidLoad(elementCounts: [items.titles.count])
+  showItems()
   draw()
   while let line = await Task.detached(operation: { readLine() }).value {
     try handle(line)

@@ -7,9 +7,9 @@ import StateRestoration
 final class Page: ContainerController {
   let text = StoredValue("text", "")
   let title = StoredValue("title", "Untitled")
-  let id: SceneSession.ID
+  let id: RestoredWindow.ID
 
-  init(_ id: SceneSession.ID) {
+  init(_ id: RestoredWindow.ID) {
     self.id = id
     super.init("window")
     expectResult(of: "rename", as: String.self) { [weak self] in self?.title.value = $0 }
@@ -39,12 +39,12 @@ registry.register(RenameDialogue.self, as: "rename") { _, _ in RenameDialogue() 
   if let page = windows.roots.first, let dialogue = page.presentedController as? RenameDialogue {
     if line.isEmpty { dialogue.presentation?.finish(with: dialogue.name) } else { dialogue.name += line }
   } else if line.hasPrefix("window ") {
-    try await windows.open(SceneSession.ID(String(line.dropFirst(7))))
+    try await windows.open(RestoredWindow.ID(String(line.dropFirst(7))))
   } else if line == "reopen" {
     if try await windows.reopen() == nil { print("No window was closed.") }
   } else if line.hasPrefix("passcode ") {
     let text = String(line.dropFirst(9))
-    if !text.isEmpty { try await windows.device.setPasscode(DevicePasscode(text)) }
+    if !text.isEmpty { try await windows.device.setPasscode(ProtectedDevice.Passcode(text)) }
   } else if let page = windows.roots.first {
     switch line {
     case "close": try await windows.close(page.id, title: page.title.value)

@@ -7,11 +7,11 @@ import Synchronization
 final class Announcer: Sendable {
   private struct Observer {
     let number: UInt64
-    let body: @Sendable (ProtectedDataNotification) -> Void
+    let body: @Sendable (ProtectedDevice.Notification) -> Void
   }
 
   private struct State {
-    var notifications: [ProtectedDataNotification] = []
+    var notifications: [ProtectedDevice.Notification] = []
     var isDelivering = false
     var nextObserver: UInt64 = 0
     /// In the order in which they came; an array, as a dictionary's type is dear to make in a process that has just begun.
@@ -21,7 +21,7 @@ final class Announcer: Sendable {
   private let state = Mutex(State())
 
   /// Puts a notification at the end of the queue.
-  func enqueue(_ notification: ProtectedDataNotification) {
+  func enqueue(_ notification: ProtectedDevice.Notification) {
     state.withLock { $0.notifications.append(notification) }
   }
 
@@ -31,7 +31,7 @@ final class Announcer: Sendable {
     while let notification = next() { post(notification) }
   }
 
-  private func post(_ notification: ProtectedDataNotification) {
+  private func post(_ notification: ProtectedDevice.Notification) {
     for number in state.withLock({ $0.observers.map(\.number) }) {
       // One that was cancelled by an observer before it isn't called any more.
       let observer = state.withLock { $0.observers.first { $0.number == number } }
@@ -48,7 +48,7 @@ final class Announcer: Sendable {
   }
 
   /// The next notification; with the last one the queue is idle again.
-  private func next() -> ProtectedDataNotification? {
+  private func next() -> ProtectedDevice.Notification? {
     state.withLock { state in
       guard !state.notifications.isEmpty else {
         state.isDelivering = false
@@ -59,7 +59,7 @@ final class Announcer: Sendable {
   }
 
   /// Adds an observer; returns its number.
-  func add(_ observer: @escaping @Sendable (ProtectedDataNotification) -> Void) -> UInt64 {
+  func add(_ observer: @escaping @Sendable (ProtectedDevice.Notification) -> Void) -> UInt64 {
     state.withLock { state in
       state.nextObserver += 1
       state.observers.append(Observer(number: state.nextObserver, body: observer))

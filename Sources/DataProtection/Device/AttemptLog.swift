@@ -11,7 +11,8 @@ struct AttemptLog: ~Copyable {
   private let clock: any BootClock
 
   init(
-    _ directory: DeviceDirectory, keybag: KeybagIdentifier, deviceKey: borrowing DeviceKey, clock: any BootClock
+    _ directory: DeviceDirectory, keybag: KeybagIdentifier, deviceKey: borrowing ProtectedDevice.Key,
+    clock: any BootClock
   ) throws(ProtectionError) {
     self.directory = directory
     self.keybag = keybag

@@ -135,7 +135,7 @@ extension DeviceDirectory {
       let status = try fileSystem.status(of: opened)
       guard status.kind == .regular, status.owner == user, status.byteCount > 0 else { return false }
       // A second name may also be that of another file of the user's.
-      if status.linkCount > 1, status.byteCount != DeviceKey.byteCount {
+      if status.linkCount > 1, status.byteCount != ProtectedDevice.Key.byteCount {
         guard try fileSystem.readBytes(opened, count: Effaceable.magic.count) == Effaceable.magic else { return false }
       }
       let zeroes = [UInt8](repeating: 0, count: min(Int(clamping: status.byteCount), Effaceable.byteCount))

@@ -22,7 +22,7 @@ final class DeviceDirectory: Sendable {
   let path: String
   /// The volume, which was found good; nil as long as there is no directory.
   var volume: TrustedVolume? { current?.volume }
-  let options: DeviceOptions
+  let options: ProtectedDevice.Options
   private let isInHome: Bool
   /// The owner of all files that are read; asked once, as each question is a system call.
   let user: UInt32
@@ -51,7 +51,7 @@ final class DeviceDirectory: Sendable {
     }
   }
 
-  private init(_ fileSystem: any FileSystem, path: String, options: DeviceOptions, isInHome: Bool) {
+  private init(_ fileSystem: any FileSystem, path: String, options: ProtectedDevice.Options, isInHome: Bool) {
     self.fileSystem = fileSystem
     self.path = path
     self.options = options
@@ -69,7 +69,7 @@ final class DeviceDirectory: Sendable {
   /// Throws `.unsafeLocation` when it is a link, not ours, open to others, on a network volume that was not opted
   /// for, or would be made in another user's home.
   static func open(
-    _ path: String, _ fileSystem: any FileSystem, options: DeviceOptions, isInHome: Bool = false
+    _ path: String, _ fileSystem: any FileSystem, options: ProtectedDevice.Options, isInHome: Bool = false
   ) throws(ProtectionError) -> DeviceDirectory {
     let directory = DeviceDirectory(fileSystem, path: path, options: options, isInHome: isInHome)
     do throws(ProtectionError) {

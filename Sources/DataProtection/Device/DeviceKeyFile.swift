@@ -2,7 +2,7 @@ import FileSystem
 import Sealing
 
 /// The default provider: 32 bytes in a file with mode 0600 in the device's directory.
-struct DeviceKeyFile: DeviceKeyProvider {
+struct DeviceKeyFile: ProtectedDevice.KeyProvider {
   /// The file's name.
   static let name = "device.key"
 
@@ -14,9 +14,9 @@ struct DeviceKeyFile: DeviceKeyProvider {
     random = environment.random
   }
 
-  func loadKey() throws(ProtectionError) -> DeviceKey? {
+  func loadKey() throws(ProtectionError) -> ProtectedDevice.Key? {
     guard let file = try directory.open(Self.name) else { return nil }
-    guard file.byteCount == DeviceKey.byteCount else {
+    guard file.byteCount == ProtectedDevice.Key.byteCount else {
       throw ProtectionError(
         .corrupt, "The device key's file has \(file.byteCount) bytes instead of 32; put the right one back or erase.")
     }
@@ -33,7 +33,7 @@ struct DeviceKeyFile: DeviceKeyProvider {
     if let failure { throw failure }
     // An erase has overwritten it.
     guard try !isDestroyed(key) else { return nil }
-    return DeviceKey(key)
+    return ProtectedDevice.Key(key)
   }
 
   private func isDestroyed(_ key: borrowing SecretKey) throws(ProtectionError) -> Bool {
@@ -44,7 +44,7 @@ struct DeviceKeyFile: DeviceKeyProvider {
     }
   }
 
-  func makeKey() throws(ProtectionError) -> DeviceKey {
+  func makeKey() throws(ProtectionError) -> ProtectedDevice.Key {
     if try directory.open(Self.name) != nil, try loadKey() == nil { try directory.remove(Self.name) }
     let key = try sealing("make a device key") { () throws(SealingError) in try SecretKey(from: random) }
     var failure: ProtectionError?
@@ -58,7 +58,7 @@ struct DeviceKeyFile: DeviceKeyProvider {
       }
     }
     if let failure { throw failure }
-    return DeviceKey(key)
+    return ProtectedDevice.Key(key)
   }
 
   /// Destroys the key: its bytes are overwritten, durably, then its name is freed.

@@ -17,13 +17,13 @@ final class DeviceStores: Sendable {
   static let placeByteCount = 16
 
   private let environment: DeviceEnvironment
-  private let options: DeviceOptions
+  private let options: ProtectedDevice.Options
   private let directory: DeviceDirectory
   private let ring: KeyRing
   private let turn = Turn()
   private let state = Mutex(State())
 
-  init(environment: DeviceEnvironment, options: DeviceOptions, directory: DeviceDirectory, ring: KeyRing) {
+  init(environment: DeviceEnvironment, options: ProtectedDevice.Options, directory: DeviceDirectory, ring: KeyRing) {
     self.environment = environment
     self.options = options
     self.directory = directory

@@ -24,7 +24,7 @@ struct Effaceable: Sendable {
 
   /// Writes the file's bytes into protected memory.
   static func encode(
-    keybag: KeybagIdentifier, revision: UInt64, key: SecretBox<SecretKey>, deviceKey: borrowing DeviceKey
+    keybag: KeybagIdentifier, revision: UInt64, key: SecretBox<SecretKey>, deviceKey: borrowing ProtectedDevice.Key
   ) throws(ProtectionError) -> SecretBytes {
     var head = magic
     head.appendInteger(version)

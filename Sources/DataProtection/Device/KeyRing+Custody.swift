@@ -11,10 +11,10 @@ extension KeyRing {
   /// - Parameters:
   ///   - custody: The keeper. No lock but the caller's is held while it works.
   ///   - keepsKeys: Whether anything is to be kept at all.
-  func settle(_ custody: any ClassKeyCustody, keepsKeys: Bool) {
+  func settle(_ custody: any ProtectedDevice.KeyCustody, keepsKeys: Bool) {
     let keybag = keybagIdentifier
     for protection in Self.kept {
-      let entry = ClassKeyCustodyEntry(keybag, protection)
+      let entry = ProtectedDevice.KeyCustodyEntry(keybag, protection)
       // A key that can't be read here any more (after a fork) can't be given away either.
       guard keepsKeys, let loan = try? lend(protection) else {
         custody.forget(entry)
@@ -40,7 +40,7 @@ extension KeyRing {
   }
 
   /// Takes back what an earlier process left; returns the lock state that it left.
-  func takeKeys(from custody: any ClassKeyCustody) -> DeviceLockState {
+  func takeKeys(from custody: any ProtectedDevice.KeyCustody) -> ProtectedDevice.LockState {
     install(keys(in: custody, as: OperationSecrets()))
   }
 
@@ -52,10 +52,10 @@ extension KeyRing {
   /// - Parameters:
   ///   - custody: The keeper.
   ///   - secrets: Where the keys are noted, as the custody may hang between two of them.
-  func keys(in custody: any ClassKeyCustody, as secrets: OperationSecrets) -> [ProtectionClass: HeldKey] {
+  func keys(in custody: any ProtectedDevice.KeyCustody, as secrets: OperationSecrets) -> [ProtectionClass: HeldKey] {
     var found: [ProtectionClass: HeldKey] = [:]
     for protection in Self.kept {
-      custody.lend(ClassKeyCustodyEntry(keybagIdentifier, protection)) { bytes in
+      custody.lend(ProtectedDevice.KeyCustodyEntry(keybagIdentifier, protection)) { bytes in
         guard let held = Self.key(bytes, protection), slot(protection).names(held) else { return }
         secrets.add(held)
         found[protection] = held
@@ -66,7 +66,7 @@ extension KeyRing {
   }
 
   /// Puts such keys in; returns the lock state that they make.
-  func install(_ found: [ProtectionClass: HeldKey]) -> DeviceLockState {
+  func install(_ found: [ProtectionClass: HeldKey]) -> ProtectedDevice.LockState {
     for (protection, held) in found { slot(protection).install(active: held) }
     return found.count == Self.kept.count ? .unlocked : .locked
   }

@@ -7,7 +7,7 @@ final class KeybagBinding: Sendable {
   /// What names the device key.
   let deviceIdentifier: [UInt8]
 
-  init(_ deviceKey: borrowing DeviceKey, _ keybagKey: SecretBox<SecretKey>) throws(ProtectionError) {
+  init(_ deviceKey: borrowing ProtectedDevice.Key, _ keybagKey: SecretBox<SecretKey>) throws(ProtectionError) {
     deviceIdentifier = try deviceKey.identifier()
     do throws(SealingError) {
       joined = SecretBox(try SecretBytes(joining: deviceKey.secret, keybagKey))
@@ -59,7 +59,7 @@ final class StretchedPasscode: Sendable {
   private static let terminator: [UInt8] = [1]
 
   /// Takes about half a second and 128 MiB with the production profile.
-  init(_ passcode: borrowing DevicePasscode, salt: [UInt8], profile: ScryptProfile) throws(ProtectionError) {
+  init(_ passcode: borrowing ProtectedDevice.Passcode, salt: [UInt8], profile: ScryptProfile) throws(ProtectionError) {
     self.profile = profile
     self.salt = salt
     do throws(SealingError) {

@@ -17,7 +17,7 @@ package struct KeybagInspection: Hashable, Sendable {
   package static func open(
     keybag: [UInt8], effaceable: [UInt8], deviceKey: [UInt8]
   ) throws(ProtectionError) -> KeybagInspection {
-    let deviceKey = try DeviceKey(copying: deviceKey.span)
+    let deviceKey = try ProtectedDevice.Key(copying: deviceKey.span)
     guard effaceable.count == Effaceable.byteCount else { throw Effaceable.damaged }
     let secret = try sealing("read the keybag's key") { () throws(SealingError) in
       try SecretBytes(copying: effaceable.span)

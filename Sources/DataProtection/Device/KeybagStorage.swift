@@ -22,7 +22,7 @@ struct KeybagStorage: Sendable {
   ///
   /// Returns `nil` when there is none and nothing sealed either. Throws `.keysMissing` when something was sealed but
   /// the keys are gone, `.otherDevice` when they are another device's, `.corrupt` or `.unsupportedVersion`.
-  func load(_ deviceKey: borrowing DeviceKey) throws(ProtectionError) -> OpenKeybag? {
+  func load(_ deviceKey: borrowing ProtectedDevice.Key) throws(ProtectionError) -> OpenKeybag? {
     let names = try directory.names()
     let effaceables = Self.revisions(names, Self.effaceablePrefix)
     let keybags = Self.revisions(names, Self.keybagPrefix)
@@ -75,7 +75,7 @@ struct KeybagStorage: Sendable {
   ///
   /// Files under revisioned names never change but by being destroyed, so that what opens is whole. A second revision,
   /// or a file half written, is a change under way or interrupted.
-  func loadUnlocked(_ deviceKey: borrowing DeviceKey) -> OpenKeybag? {
+  func loadUnlocked(_ deviceKey: borrowing ProtectedDevice.Key) -> OpenKeybag? {
     guard let names = try? directory.fileSystem.names(in: directory.descriptor) else { return nil }
     let effaceables = Self.revisions(names, Self.effaceablePrefix)
     guard effaceables.count == 1, let revision = effaceables.first,
@@ -140,7 +140,7 @@ struct KeybagStorage: Sendable {
   /// else, the old one does.
   func commit(
     _ keys: KeybagKeys, identifier: KeybagIdentifier, revision: UInt64, isNew: Bool = false, isForTests: Bool,
-    stretched: StretchedPasscode, deviceKey: borrowing DeviceKey
+    stretched: StretchedPasscode, deviceKey: borrowing ProtectedDevice.Key
   ) throws(ProtectionError) -> OpenKeybag {
     let made = try make(
       keys, identifier: identifier, revision: revision, isForTests: isForTests, stretched: stretched,
@@ -167,7 +167,7 @@ struct KeybagStorage: Sendable {
   /// must never count.
   func make(
     _ keys: KeybagKeys, identifier: KeybagIdentifier, revision: UInt64, isForTests: Bool,
-    stretched: StretchedPasscode, deviceKey: borrowing DeviceKey
+    stretched: StretchedPasscode, deviceKey: borrowing ProtectedDevice.Key
   ) throws(ProtectionError) -> (keybag: OpenKeybag, bytes: [UInt8], key: SecretBox<SecretKey>) {
     let key = try makeKey()
     secrets.add(key)
@@ -270,7 +270,7 @@ struct KeybagStorage: Sendable {
   /// Throws `.otherDevice` when both name another device, `.corrupt` or `.unsupportedVersion`.
   static func open(
     _ bytes: [UInt8], _ found: (effaceable: Effaceable, isAuthentic: Bool, key: SecretBox<SecretKey>),
-    _ deviceKey: borrowing DeviceKey, allowsTestProfile: Bool
+    _ deviceKey: borrowing ProtectedDevice.Key, allowsTestProfile: Bool
   ) throws(ProtectionError) -> OpenKeybag {
     guard found.isAuthentic else {
       let own = try deviceKey.identifier()

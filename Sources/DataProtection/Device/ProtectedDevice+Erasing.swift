@@ -5,7 +5,8 @@ extension ProtectedDevice {
   /// Erases everything: keys first, so that nothing sealed can ever be read again, then files and records.
   ///
   /// Afterwards the device is as new: without a passcode, unlocked, with another keybag, and with another device key
-  /// unless a ``DeviceOptions/keyProvider`` keeps it. Interrupted after the keys were destroyed, opening it throws
+  /// unless a ``ProtectedDevice/Options/keyProvider`` keeps it. Interrupted after the keys were destroyed, opening it
+  /// throws
   /// `keysMissing` until it is erased again.
   ///
   /// - Throws: `busy` or `io`. If a key could not be destroyed, the files are still there, though perhaps without their
@@ -28,7 +29,7 @@ extension ProtectedDevice {
   /// - Throws: `busy`, `io` or `unsafeLocation`.
   @concurrent
   public static func eraseAllContent(
-    at location: DeviceLocation, options: DeviceOptions = DeviceOptions()
+    at location: ProtectedDevice.Location, options: ProtectedDevice.Options = ProtectedDevice.Options()
   ) async throws(ProtectionError) {
     try await eraseAllContent(at: location, options: options, environment: .system)
   }
@@ -36,7 +37,8 @@ extension ProtectedDevice {
   /// Erases a device in an environment of the caller's.
   @concurrent
   package static func eraseAllContent(
-    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment
+    at location: ProtectedDevice.Location, options: ProtectedDevice.Options = ProtectedDevice.Options(),
+    environment: DeviceEnvironment
   ) async throws(ProtectionError) {
     let directory = try DeviceDirectory.open(
       try location.path(variables: environment.variables), environment.fileSystem, options: options,
@@ -70,7 +72,7 @@ extension ProtectedDevice {
     stores.forget()
     wrongPasscodes.removeAll()
     try directory.removeContent()
-    let deviceKey: DeviceKey
+    let deviceKey: ProtectedDevice.Key
     if let known = try provider.loadKey() { deviceKey = known } else { deviceKey = try provider.makeKey() }
     try goOn(with: try Self.makeKeybag(storage, deviceKey, environment), deviceKey)
   }

@@ -11,7 +11,7 @@ struct UnlockedKeybag: Sendable {
 extension ProtectedDevice {
   /// Checks a passcode against the keybag on disk, counting it, and unwraps the keys.
   func withKeys(
-    _ passcode: borrowing DevicePasscode, _ secrets: OperationSecrets
+    _ passcode: borrowing ProtectedDevice.Passcode, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> UnlockedKeybag {
     secrets.add(passcode.secret)
     try makeAgain(isAlone: true)
@@ -59,7 +59,7 @@ extension ProtectedDevice {
 
   /// Writes a keybag with the same class keys under another passcode, or none.
   func rewrap(
-    _ opened: UnlockedKeybag, _ passcode: consuming DevicePasscode?, _ secrets: OperationSecrets
+    _ opened: UnlockedKeybag, _ passcode: consuming ProtectedDevice.Passcode?, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> UnlockedKeybag {
     let stretched = try stretch(passcode, secrets)
     return try directory.withLock { () throws(ProtectionError) in
@@ -72,7 +72,7 @@ extension ProtectedDevice {
   /// Writes the next revision of a keybag, which voids the record of wrong passcodes.
   func commit(
     _ keys: KeybagKeys, _ stretched: StretchedPasscode, replacing keybag: OpenKeybag,
-    _ deviceKey: borrowing DeviceKey, _ secrets: OperationSecrets
+    _ deviceKey: borrowing ProtectedDevice.Key, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> UnlockedKeybag {
     defer { wrongPasscodes.removeAll() }
     let storage = KeybagStorage(directory, environment, secrets)
@@ -84,7 +84,7 @@ extension ProtectedDevice {
 
   /// What scrypt makes of a new passcode, under a new salt; half a second, so not under the device's lock.
   func stretch(
-    _ passcode: consuming DevicePasscode?, _ secrets: OperationSecrets
+    _ passcode: consuming ProtectedDevice.Passcode?, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> StretchedPasscode {
     let salt = try Self.makeSalt(environment.random)
     guard let passcode else { return try StretchedPasscode(noneWithSalt: salt) }
@@ -122,7 +122,7 @@ extension ProtectedDevice {
 
   // MARK: Under the directory's lock
 
-  func loadDeviceKey(_ secrets: OperationSecrets) throws(ProtectionError) -> DeviceKey {
+  func loadDeviceKey(_ secrets: OperationSecrets) throws(ProtectionError) -> ProtectedDevice.Key {
     guard let key = try provider.loadKey() else {
       throw ProtectionError(.keysMissing, "The device key is gone; put it back, or erase the device.")
     }
@@ -131,7 +131,7 @@ extension ProtectedDevice {
   }
 
   func loadKeybag(
-    _ deviceKey: borrowing DeviceKey, _ secrets: OperationSecrets
+    _ deviceKey: borrowing ProtectedDevice.Key, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> OpenKeybag {
     guard let keybag = try KeybagStorage(directory, environment, secrets).load(deviceKey) else {
       throw ProtectionError(.keysMissing, "The keybag is gone; put it back, or erase the device.")
@@ -143,14 +143,14 @@ extension ProtectedDevice {
     return keybag
   }
 
-  func attempts(_ deviceKey: borrowing DeviceKey) throws(ProtectionError) -> AttemptLog {
+  func attempts(_ deviceKey: borrowing ProtectedDevice.Key) throws(ProtectionError) -> AttemptLog {
     try AttemptLog(
       directory, keybag: ring.keybagIdentifier, deviceKey: deviceKey, clock: environment.bootClock)
   }
 
   /// The keybag on disk, which must be the one that was opened; `.superseded` when another program was faster.
   private func unchanged(
-    _ opened: OpenKeybag, _ deviceKey: borrowing DeviceKey, _ secrets: OperationSecrets
+    _ opened: OpenKeybag, _ deviceKey: borrowing ProtectedDevice.Key, _ secrets: OperationSecrets
   ) throws(ProtectionError) -> OpenKeybag {
     let keybag = try loadKeybag(deviceKey, secrets)
     guard keybag.keybag.revision == opened.keybag.revision else {

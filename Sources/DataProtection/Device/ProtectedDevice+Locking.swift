@@ -4,11 +4,11 @@ extension ProtectedDevice {
   /// Locks the device, as pressing the sleep button does.
   ///
   /// `protectedDataWillBecomeUnavailable` is posted at once and the state becomes `locking`. After the grace period
-  /// (``DeviceOptions/gracePeriod``) new work with `complete` files is refused, sealing in flight is cancelled, the
-  /// keys are wiped, and ``isProtectedDataAvailable`` becomes `false`. With a grace period of zero all of this has
-  /// happened before the notification is posted. The keys wait for nobody: not for the disk, an observer, a custody, or a
-  /// thread of Swift's concurrency. This call returns after the observers, and waits a second at most until the custody
-  /// has forgotten its keys.
+  /// (``ProtectedDevice/Options/gracePeriod``) new work with `complete` files is refused, sealing in flight is
+  /// cancelled, the keys are wiped, and ``isProtectedDataAvailable`` becomes `false`. With a grace period of zero all
+  /// of this has happened before the notification is posted. The keys wait for nobody: not for the disk, an observer, a
+  /// custody, or a thread of Swift's concurrency. This call returns after the observers, and waits a second at most
+  /// until the custody has forgotten its keys.
   ///
   /// Without a passcode nothing happens, unless one is being set: then the device locks once it has it. A lock during an
   /// operation with a passcode takes what that has in memory, and the operation throws `locked`.
@@ -71,7 +71,7 @@ extension ProtectedDevice {
   /// Does as an unlock does; blocks for as long as the custody does. A lock meanwhile wins, and takes what the custody
   /// has given so far.
   ///
-  /// - Returns: Whether the device is unlocked now; false without a ``DeviceOptions/custody``, unless it was unlocked.
+  /// - Returns: Whether the device is unlocked now; false without a ``ProtectedDevice/Options/custody``, unless it was unlocked.
   @discardableResult
   public func unlockFromCustody() -> Bool {
     let (before, count) = state.withLock { ($0.lockState, $0.lockCount) }

@@ -73,7 +73,7 @@ extension ProtectedDevice {
   }
 
   /// Takes another keybag's keys, which needs no passcode.
-  func goOn(with keybag: OpenKeybag, _ deviceKey: borrowing DeviceKey) throws(ProtectionError) {
+  func goOn(with keybag: OpenKeybag, _ deviceKey: borrowing ProtectedDevice.Key) throws(ProtectionError) {
     let keys = try keybag.keysWithoutPasscode()
     // The device key may be another one than at the opening: nothing may go on under keys derived from that one.
     let storageKeys = try StorageKeys(deviceKey)

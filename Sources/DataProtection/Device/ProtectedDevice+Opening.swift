@@ -16,7 +16,7 @@ extension ProtectedDevice {
   ///   `unsupportedVersion`, `unsafeLocation`, `busy` and `io` as they say. Nothing sealed is changed in any case.
   @concurrent
   public static func open(
-    at location: DeviceLocation, options: DeviceOptions = DeviceOptions()
+    at location: ProtectedDevice.Location, options: ProtectedDevice.Options = ProtectedDevice.Options()
   ) async throws(ProtectionError) -> ProtectedDevice {
     try await open(at: location, options: options, environment: .system)
   }
@@ -24,14 +24,16 @@ extension ProtectedDevice {
   /// Opens a device in an environment of the caller's.
   @concurrent
   package static func open(
-    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment
+    at location: ProtectedDevice.Location, options: ProtectedDevice.Options = ProtectedDevice.Options(),
+    environment: DeviceEnvironment
   ) async throws(ProtectionError) -> ProtectedDevice {
     try openNow(at: location, options: options, environment: environment)
   }
 
   /// Opens a device on the calling thread, which waits for the disk.
   package static func openNow(
-    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), environment: DeviceEnvironment = .system
+    at location: ProtectedDevice.Location, options: ProtectedDevice.Options = ProtectedDevice.Options(),
+    environment: DeviceEnvironment = .system
   ) throws(ProtectionError) -> ProtectedDevice {
     let directory = try DeviceDirectory.open(
       try location.path(variables: environment.variables), environment.fileSystem, options: options,
@@ -60,11 +62,11 @@ extension ProtectedDevice {
 
   /// Opens a device that can't be made yet: with keys of its own in memory, under which nothing is ever written.
   private static func openUnmade(
-    _ directory: DeviceDirectory, _ provider: any DeviceKeyProvider, options: DeviceOptions,
+    _ directory: DeviceDirectory, _ provider: any ProtectedDevice.KeyProvider, options: ProtectedDevice.Options,
     environment: DeviceEnvironment
   ) throws(ProtectionError) -> ProtectedDevice {
     let deviceKey = try sealing("make a device key") { () throws(SealingError) in
-      DeviceKey(try SecretKey(from: environment.random))
+      ProtectedDevice.Key(try SecretKey(from: environment.random))
     }
     let storage = KeybagStorage(directory, environment)
     let keybag = try newKeybag(environment) { (keys, identifier, stretched) throws(ProtectionError) in
@@ -78,8 +80,9 @@ extension ProtectedDevice {
   }
 
   private static func open(
-    _ directory: DeviceDirectory, _ provider: any DeviceKeyProvider, _ keybag: OpenKeybag,
-    _ deviceKey: borrowing DeviceKey, isMade: Bool = true, options: DeviceOptions, environment: DeviceEnvironment
+    _ directory: DeviceDirectory, _ provider: any ProtectedDevice.KeyProvider, _ keybag: OpenKeybag,
+    _ deviceKey: borrowing ProtectedDevice.Key, isMade: Bool = true, options: ProtectedDevice.Options,
+    environment: DeviceEnvironment
   ) throws(ProtectionError) -> ProtectedDevice {
     let storage = KeybagStorage(directory, environment)
     let storageKeys = try StorageKeys(deviceKey)
@@ -112,15 +115,15 @@ extension ProtectedDevice {
   }
 
   static func loadOrMakeKeybag(
-    _ storage: KeybagStorage, _ deviceKey: borrowing DeviceKey, _ environment: DeviceEnvironment
+    _ storage: KeybagStorage, _ deviceKey: borrowing ProtectedDevice.Key, _ environment: DeviceEnvironment
   ) throws(ProtectionError) -> OpenKeybag {
     if let found = try storage.load(deviceKey) { return found }
     return try makeKeybag(storage, deviceKey, environment)
   }
 
   static func loadOrMakeKey(
-    _ provider: any DeviceKeyProvider, _ directory: DeviceDirectory
-  ) throws(ProtectionError) -> DeviceKey {
+    _ provider: any ProtectedDevice.KeyProvider, _ directory: DeviceDirectory
+  ) throws(ProtectionError) -> ProtectedDevice.Key {
     if let key = try provider.loadKey() { return key }
     let hasKeybag = try !KeybagStorage.revisions(directory.names(), KeybagStorage.keybagPrefix).isEmpty
     let hasSealedFiles = try directory.hasSealedFiles()
@@ -133,7 +136,7 @@ extension ProtectedDevice {
 
   /// A new device's keybag: without a passcode, all keys within the device's reach.
   static func makeKeybag(
-    _ storage: KeybagStorage, _ deviceKey: borrowing DeviceKey, _ environment: DeviceEnvironment
+    _ storage: KeybagStorage, _ deviceKey: borrowing ProtectedDevice.Key, _ environment: DeviceEnvironment
   ) throws(ProtectionError) -> OpenKeybag {
     try newKeybag(environment) { (keys, identifier, stretched) throws(ProtectionError) in
       try storage.commit(

@@ -15,9 +15,24 @@ extension ProtectedDevice {
   ///   was not looked at; `locked` when the device was locked meanwhile; `busy`, `io`, `corrupt`, `keysMissing`. The
   ///   same wrong passcode counts once.
   @concurrent
-  public func unlock(passcode: consuming DevicePasscode) async throws(ProtectionError) {
+  public func unlock(passcode: consuming ProtectedDevice.Passcode) async throws(ProtectionError) {
     await gate.enter()
     defer { gate.leave() }
+    try unlockInTurn(passcode)
+  }
+
+  /// Unlocks the device on the calling thread, which it blocks while the passcode is checked; see
+  /// ``unlock(passcode:)-(ProtectedDevice.Passcode)``.
+  ///
+  /// For a program whose main thread belongs to a loop that isn't Swift's, as are the other calls that end in `Now`. A passcode
+  /// takes about half a second to check; another operation that is on its way is waited for.
+  public func unlockNow(passcode: consuming ProtectedDevice.Passcode) throws(ProtectionError) {
+    gate.enterNow()
+    defer { gate.leave() }
+    try unlockInTurn(passcode)
+  }
+
+  private func unlockInTurn(_ passcode: consuming ProtectedDevice.Passcode) throws(ProtectionError) {
     let secrets = beginOperation()
     defer { endOperation(secrets) }
     let count = state.withLock { $0.lockCount }
@@ -34,18 +49,27 @@ extension ProtectedDevice {
   /// Unlocks the device with a passcode that was read as text, as a lock screen's field gives it.
   ///
   /// The bytes that this copies are wiped; those of the text itself are not, because nobody can wipe a `String`. A program
-  /// that reads the passcode into memory of its own makes a ``DevicePasscode`` of it.
+  /// that reads the passcode into memory of its own makes a ``ProtectedDevice/Passcode`` of it.
   ///
   /// - Parameter text: The passcode.
-  /// - Throws: As ``unlock(passcode:)-(DevicePasscode)``. A text that is empty or longer than 1024 bytes is no passcode: it is
+  /// - Throws: As ``unlock(passcode:)-(ProtectedDevice.Passcode)``. A text that is empty or longer than 1024 bytes is no passcode: it is
   ///   `wrongPasscode`, and does not count; `invalidArgument` on a device without a passcode.
   @concurrent
   public func unlock(passcode text: String) async throws(ProtectionError) {
-    guard DevicePasscode.lengths.contains(text.utf8.count) || !hasPasscode else {
+    try await unlock(passcode: try passcode(text))
+  }
+
+  /// Unlocks the device on the calling thread with a passcode that was read as text; see ``unlock(passcode:)-(String)``.
+  public func unlockNow(passcode text: String) throws(ProtectionError) {
+    try unlockNow(passcode: try passcode(text))
+  }
+
+  /// A passcode out of a text; one that can't be any is a wrong one.
+  private func passcode(_ text: String) throws(ProtectionError) -> ProtectedDevice.Passcode {
+    guard ProtectedDevice.Passcode.lengths.contains(text.utf8.count) || !hasPasscode else {
       throw .wrongPasscode(retryDelay: .zero)
     }
-    let passcode = try DevicePasscode(text)
-    try await unlock(passcode: passcode)
+    return try ProtectedDevice.Passcode(text)
   }
 
   /// How long to wait until a passcode is checked; zero when none has to.
@@ -78,10 +102,26 @@ extension ProtectedDevice {
   ///   earlier passcodes still couldn't be sealed anew; `durabilityUnknown` when there is none until a power cut, which
   ///   may bring it. After any other error there is none.
   @concurrent
-  public func setPasscode(_ passcode: consuming DevicePasscode) async throws(ProtectionError) {
+  public func setPasscode(_ passcode: consuming ProtectedDevice.Passcode) async throws(ProtectionError) {
     let count = state.withLock { $0.lockCount }
     await gate.enter()
     defer { gate.leave() }
+    try setInTurn(passcode, since: count)
+  }
+
+  /// Gives the device its first passcode on the calling thread, which it blocks meanwhile; see ``setPasscode(_:)``.
+  ///
+  /// That takes half a second or more: what is stored is sealed anew.
+  public func setPasscodeNow(_ passcode: consuming ProtectedDevice.Passcode) throws(ProtectionError) {
+    let count = state.withLock { $0.lockCount }
+    gate.enterNow()
+    defer { gate.leave() }
+    try setInTurn(passcode, since: count)
+  }
+
+  private func setInTurn(
+    _ passcode: consuming ProtectedDevice.Passcode, since count: UInt64
+  ) throws(ProtectionError) {
     let secrets = beginOperation()
     defer { endOperation(secrets) }
     secrets.add(passcode.secret)
@@ -129,10 +169,25 @@ extension ProtectedDevice {
   ///   exactly one does. After any other error the old one does.
   @concurrent
   public func changePasscode(
-    from old: consuming DevicePasscode, to new: consuming DevicePasscode
+    from old: consuming ProtectedDevice.Passcode, to new: consuming ProtectedDevice.Passcode
   ) async throws(ProtectionError) {
     await gate.enter()
     defer { gate.leave() }
+    try changeInTurn(old, new)
+  }
+
+  /// Replaces the passcode on the calling thread, which it blocks for about a second; see ``changePasscode(from:to:)``.
+  public func changePasscodeNow(
+    from old: consuming ProtectedDevice.Passcode, to new: consuming ProtectedDevice.Passcode
+  ) throws(ProtectionError) {
+    gate.enterNow()
+    defer { gate.leave() }
+    try changeInTurn(old, new)
+  }
+
+  private func changeInTurn(
+    _ old: consuming ProtectedDevice.Passcode, _ new: consuming ProtectedDevice.Passcode
+  ) throws(ProtectionError) {
     try requirePasscode()
     let secrets = beginOperation()
     defer { endOperation(secrets) }
@@ -150,9 +205,20 @@ extension ProtectedDevice {
   ///   `durabilityUnknown` when it is still there and a power cut may take it away. After any other error it is still
   ///   there.
   @concurrent
-  public func removePasscode(_ passcode: consuming DevicePasscode) async throws(ProtectionError) {
+  public func removePasscode(_ passcode: consuming ProtectedDevice.Passcode) async throws(ProtectionError) {
     await gate.enter()
     defer { gate.leave() }
+    try removeInTurn(passcode)
+  }
+
+  /// Takes the passcode away on the calling thread, which it blocks for about half a second; see ``removePasscode(_:)``.
+  public func removePasscodeNow(_ passcode: consuming ProtectedDevice.Passcode) throws(ProtectionError) {
+    gate.enterNow()
+    defer { gate.leave() }
+    try removeInTurn(passcode)
+  }
+
+  private func removeInTurn(_ passcode: consuming ProtectedDevice.Passcode) throws(ProtectionError) {
     try requirePasscode()
     let secrets = beginOperation()
     defer { endOperation(secrets) }

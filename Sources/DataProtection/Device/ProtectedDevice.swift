@@ -5,22 +5,22 @@ import Synchronization
 ///
 /// ```swift
 /// let device = try await ProtectedDevice.open(at: .applicationState("com.example.notes"))
-/// try await device.setPasscode(Passcode("correct horse"))
+/// try await device.setPasscode(ProtectedDevice.Passcode("correct horse"))
 /// let drafts = try device.files(in: "drafts")
 /// try drafts.create("letter", contents: Data("Dear …".utf8), protection: .complete)
 ///
 /// device.lock()                                            // ten seconds of grace, then the keys are wiped
-/// try await device.unlock(passcode: Passcode("correct horse"))
+/// try await device.unlock(passcode: ProtectedDevice.Passcode("correct horse"))
 /// ```
 ///
 /// Without a passcode nothing ever locks. With one, the lock state belongs to this process: a new process starts as
-/// after a reboot and needs the passcode, unless a ``ClassKeyCustody`` keeps the keys for it.
+/// after a reboot and needs the passcode, unless a ``ProtectedDevice/KeyCustody`` keeps the keys for it.
 ///
 /// A device is safe to use from any thread. Calls with a passcode are asynchronous, because checking one takes about
 /// half a second and 128 MiB on purpose; ``lock()`` is immediate.
 public final class ProtectedDevice: Sendable {
   struct State {
-    var lockState: DeviceLockState
+    var lockState: ProtectedDevice.LockState
     var isAvailable: Bool
     var hasPasscode: Bool
     /// Whether its directory has its keys; false as long as there is no room for them.
@@ -34,9 +34,9 @@ public final class ProtectedDevice: Sendable {
   }
 
   let environment: DeviceEnvironment
-  package let options: DeviceOptions
+  package let options: ProtectedDevice.Options
   let directory: DeviceDirectory
-  let provider: any DeviceKeyProvider
+  let provider: any ProtectedDevice.KeyProvider
   let ring: KeyRing
   let announcer = Announcer()
   let wrongPasscodes: WrongPasscodes
@@ -56,8 +56,8 @@ public final class ProtectedDevice: Sendable {
   let stores: DeviceStores
 
   init(
-    environment: DeviceEnvironment, options: DeviceOptions, directory: DeviceDirectory,
-    provider: any DeviceKeyProvider, ring: KeyRing, state: State
+    environment: DeviceEnvironment, options: ProtectedDevice.Options, directory: DeviceDirectory,
+    provider: any ProtectedDevice.KeyProvider, ring: KeyRing, state: State
   ) {
     self.environment = environment
     self.options = options
@@ -80,7 +80,7 @@ public final class ProtectedDevice: Sendable {
   public var isProtectedDataAvailable: Bool { state.withLock { $0.isAvailable } }
 
   /// Where the device is between unlocked and locked.
-  public var lockState: DeviceLockState { state.withLock { $0.lockState } }
+  public var lockState: ProtectedDevice.LockState { state.withLock { $0.lockState } }
 
   /// Whether the device has a passcode; without one it never locks.
   public var hasPasscode: Bool { state.withLock { $0.hasPasscode } }
@@ -95,7 +95,7 @@ public final class ProtectedDevice: Sendable {
   /// The notifications from now on, in their order and without end: for one consumer, so ask for a stream for each.
   ///
   /// Nothing is lost when the consumer is slow. It ends when its task is cancelled or the device is gone.
-  public var protectedDataNotifications: AsyncStream<ProtectedDataNotification> {
+  public var protectedDataNotifications: AsyncStream<ProtectedDevice.Notification> {
     AsyncStream { [announcer] continuation in
       let number = announcer.add { continuation.yield($0) }
       continuation.onTermination = { [weak announcer] _ in announcer?.remove(number) }
@@ -111,7 +111,7 @@ public final class ProtectedDevice: Sendable {
   /// - Parameter observer: Called until the observation is cancelled or released.
   /// - Returns: The observation; keep it.
   package func observeProtectedData(
-    _ observer: @escaping @Sendable (ProtectedDataNotification) -> Void
+    _ observer: @escaping @Sendable (ProtectedDevice.Notification) -> Void
   ) -> ProtectedDataObservation {
     ProtectedDataObservation(announcer, number: announcer.add(observer))
   }

@@ -10,7 +10,7 @@ final class StorageKeys: Sendable {
   let effaceable: SecretKey
 
   /// Derives the keys.
-  init(_ deviceKey: borrowing DeviceKey) throws(ProtectionError) {
+  init(_ deviceKey: borrowing ProtectedDevice.Key) throws(ProtectionError) {
     name = try deviceKey.derive(.name)
     ledger = try deviceKey.derive(.ledger)
     marker = try deviceKey.derive(.marker)

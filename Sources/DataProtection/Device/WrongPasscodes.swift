@@ -27,7 +27,7 @@ final class WrongPasscodes: Sendable {
     }
   }
 
-  private func code(_ passcode: borrowing DevicePasscode) throws(ProtectionError) -> [UInt8] {
+  private func code(_ passcode: borrowing ProtectedDevice.Passcode) throws(ProtectionError) -> [UInt8] {
     let held = try heldKey()
     do throws(SealingError) {
       return try passcode.secret.withBytes { (bytes: Span<UInt8>) throws(SealingError) in
@@ -39,13 +39,13 @@ final class WrongPasscodes: Sendable {
   }
 
   /// Whether the passcode was found wrong before.
-  func contains(_ passcode: borrowing DevicePasscode) throws(ProtectionError) -> Bool {
+  func contains(_ passcode: borrowing ProtectedDevice.Passcode) throws(ProtectionError) -> Bool {
     let code = try code(passcode)
     return codes.withLock { $0.contains(code) }
   }
 
   /// Remembers a passcode that was found wrong.
-  func insert(_ passcode: borrowing DevicePasscode) throws(ProtectionError) {
+  func insert(_ passcode: borrowing ProtectedDevice.Passcode) throws(ProtectionError) {
     let code = try code(passcode)
     codes.withLock { codes in
       if codes.count >= Self.limit { codes.removeAll() }

@@ -18,4 +18,6 @@ struct FileKindSealer: StoreSealing {
   }
 
   func claims(of start: ArraySlice<UInt8>) throws(ProtectionError) -> SealedClaims { try sealer.claims(of: start) }
+
+  func isAvailable(_ protection: ProtectionClass) -> Bool { sealer.isAvailable(protection) }
 }

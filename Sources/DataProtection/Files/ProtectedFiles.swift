@@ -150,9 +150,9 @@ public struct ProtectedFiles: Sendable {
   ///
   /// - Returns: The attributes, in the order of the names' bytes.
   /// - Throws: `corrupt`, `missing` or what else keeps the directory's list from being read.
-  public func list() throws(ProtectionError) -> [ProtectedFileAttributes] {
+  public func list() throws(ProtectionError) -> [ProtectedFiles.Attributes] {
     let entries = try collection.read().entries
-    var all: [ProtectedFileAttributes] = []
+    var all: [ProtectedFiles.Attributes] = []
     for (name, entry) in entries.sorted(by: { $0.key < $1.key }) {
       if let attributes = try attributes(name.text, entry) { all.append(attributes) }
     }
@@ -164,7 +164,7 @@ public struct ProtectedFiles: Sendable {
   /// - Parameter name: Its name.
   /// - Returns: The attributes.
   /// - Throws: `notFound`, or `missing` when its content was removed from outside.
-  public func attributes(of name: String) throws(ProtectionError) -> ProtectedFileAttributes {
+  public func attributes(of name: String) throws(ProtectionError) -> ProtectedFiles.Attributes {
     guard let attributes = try attributes(name, entry(name)) else { throw Self.notFound(name) }
     return attributes
   }
@@ -172,7 +172,7 @@ public struct ProtectedFiles: Sendable {
   /// The attributes of a file; `nil` when it was deleted since the list was read.
   private func attributes(
     _ name: String, _ entry: FileIndex.Entry
-  ) throws(ProtectionError) -> ProtectedFileAttributes? {
+  ) throws(ProtectionError) -> ProtectedFiles.Attributes? {
     do throws(ProtectionError) {
       return try collection.attributes(name, entry)
     } catch  where error.code == .missing {

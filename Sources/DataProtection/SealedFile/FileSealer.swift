@@ -16,6 +16,8 @@ struct FileSealer: StoreSealing {
     files = FileKeys(keys: keys, random: random)
   }
 
+  func isAvailable(_ protection: ProtectionClass) -> Bool { files.keys.isAvailable(protection) }
+
   // MARK: Sealing
 
   /// Seals a file under a key of its own; throws `locked` when the class can't be written now, or no longer.

@@ -9,11 +9,13 @@ struct SealedFields: Hashable, Sendable {
 
   /// What else a header says of the file.
   struct Flags: OptionSet, Hashable, Sendable {
-    let rawValue: UInt16
+    let rawValue: UInt8
     /// Saved while locked, sealed one-way.
     static let oneWay = Flags(rawValue: 1)
     /// Only the nodes touched in a locked run.
     static let partial = Flags(rawValue: 2)
+    /// Only nodes that a run has touched which could read the rest.
+    static let beside = Flags(rawValue: 4)
   }
 
   /// What kind of sealed file it is.
@@ -22,8 +24,10 @@ struct SealedFields: Hashable, Sendable {
   var protection: ProtectionClass
   /// The slot's HMAC under the name key, 32 bytes.
   var identity: [UInt8]
-  /// The generation.
+  /// The number of the file; of a generation of one part it is the generation's.
   var generation: UInt64
+  /// Which part of a generation it is.
+  var place = PartPlace.root
   /// What else is said of the file.
   var flags: Flags = []
   /// The length of the sealed base behind the header; the sealer sets it.
@@ -106,6 +110,8 @@ protocol StoreSealing: Sendable {
   ) throws(ProtectionError) -> any SealedContent
   /// What the header claims that begins with these bytes.
   func claims(of start: ArraySlice<UInt8>) throws(ProtectionError) -> SealedClaims
+  /// Whether the key that opens files of a class is in memory.
+  func isAvailable(_ protection: ProtectionClass) -> Bool
 }
 
 /// So much of a content is in memory while it is only checked.

@@ -47,7 +47,8 @@ struct SealedFileHeader: Hashable, Sendable {
     bytes += classKey.bytes
     bytes += fields.identity
     bytes.appendInteger(fields.generation)
-    bytes.appendInteger(UInt64(fields.messageByteCount) | UInt64(fields.flags.rawValue) << 48)
+    bytes.appendInteger(
+      UInt64(fields.messageByteCount) | UInt64(fields.flags.rawValue) << 48 | UInt64(fields.place.rawValue) << 56)
     bytes += encapsulated
     return bytes
   }
@@ -86,9 +87,10 @@ struct SealedFileHeader: Hashable, Sendable {
     let identity = Array(reader.take(32))
     let generation: UInt64 = reader.integer()
     let lengthAndFlags: UInt64 = reader.integer()
+    guard let place = PartPlace(rawValue: UInt8(lengthAndFlags >> 56)) else { throw .noHeader }
     fields = SealedFields(
       kind: kind, protection: protection, identity: identity, generation: generation,
-      flags: .init(rawValue: UInt16(lengthAndFlags >> 48)),
+      place: place, flags: .init(rawValue: UInt8(truncatingIfNeeded: lengthAndFlags >> 48)),
       messageByteCount: Int(lengthAndFlags & UInt64(SealedFields.maximumMessageByteCount)))
     encapsulated = Array(reader.take(byteCount - Self.commonByteCount))
   }

@@ -22,6 +22,10 @@ package struct ArchiveMaterial: Hashable, Sendable {
   package let kind: Kind
   /// The generation that it holds; nil for none.
   package let generation: Generation?
+  /// Which part of that it is; nil for a file that is none, or of which only its name is known.
+  package var place: PartPlace?
+  /// The class that protects it; nil for a file that has none, or of which only its name is known.
+  package var protection: ProtectionClass?
   /// Its length in bytes.
   package let byteCount: Int
   /// Whether the ledger lists it as the generation to restore.

@@ -10,20 +10,36 @@ extension ArchiveStore {
   /// - Throws: `.locked`, or what the disk says; then the next save is a whole generation.
   @discardableResult
   package func append(_ frame: Data, to generation: Generation) throws(ProtectionError) -> PublishReceipt? {
-    try append(frame, to: generation, grows: false)
+    try append(frame, to: generation, at: .root, as: protection, grows: false)
+  }
+
+  /// Appends a change to one part of the newest generation.
+  ///
+  /// - Parameter protection: The class that the part is to have by now.
+  /// - Returns: Nil when a new file of that part is due, as ``append(_:to:)``.
+  @discardableResult
+  package func append(
+    _ frame: Data, to generation: Generation, at place: PartPlace, as protection: ProtectionClass
+  ) throws(ProtectionError) -> PublishReceipt? {
+    try append(frame, to: generation, at: place, as: protection, grows: false)
   }
 
   /// Appends a change that makes the content of a protected file longer, or another one.
-  func append(
-    _ frame: Data, to generation: Generation, grows: Bool
+  func append(_ frame: Data, to generation: Generation, grows: Bool) throws(ProtectionError) -> PublishReceipt? {
+    try append(frame, to: generation, at: .root, as: protection, grows: grows)
+  }
+
+  private func append(
+    _ frame: Data, to generation: Generation, at place: PartPlace, as protection: ProtectionClass, grows: Bool
   ) throws(ProtectionError) -> PublishReceipt? {
     try writing { state throws(ProtectionError) -> PublishReceipt? in
       try requireSlot(&state)
-      guard var base = state.base, base.isAppendable, base.record.generation == generation.rawValue,
-        base.record.protection == protection, !state.isUnknown, base.frameCount < base.frameLimit
+      guard state.reading.ledger.value?.current?.generation == generation.rawValue,
+        var base = state[base: place], base.isAppendable,
+        base.part.protection == protection, !state.isUnknown, base.frameCount < base.frameLimit
       else { return nil }
       let isOwn = try attempt("look at an archive") { () throws(FileSystemError) in
-        let named = try store.fileSystem.statusIfAny(ofName: base.record.file.text, in: state.slot.descriptor)
+        let named = try store.fileSystem.statusIfAny(ofName: base.part.file.text, in: state.slot.descriptor)
         // One with a second name would change there, too.
         guard let named, named.byteCount >= base.end, named.linkCount == 1 else { return false }
         return try named.identity == base.file.identity()
@@ -35,8 +51,9 @@ extension ArchiveStore {
       let bytes = FrameScan.bytes(of: message, grows: grows)
       guard base.end + bytes.count <= base.room.upperBound else { return nil }
       // From here on a failure may leave anything behind the last frame.
-      state.base?.isAppendable = false
+      state[base: place]?.isAppendable = false
       if state.isReopened { try makeDurable(&state) }
+      state[base: place]?.isSuspect = true
       try reserve(base.end + bytes.count, &base)
       try attempt("append to an archive") { () throws(FileSystemError) in
         try unsafe store.fileSystem.writeAll(base.file.descriptor, bytes.span.bytes, at: Int64(base.end))
@@ -54,9 +71,12 @@ extension ArchiveStore {
       base.frameCount += 1
       base.end += bytes.count
       base.commitment = commitment
-      state.base = base
+      base.isSuspect = durability != .durable
+      state[base: place] = base
       if durability == .unknown { state.isReopened = true }
-      return PublishReceipt(generation: generation, bytesWritten: bytes.count, durability: durability)
+      var receipt = PublishReceipt(generation: generation, bytesWritten: bytes.count, durability: durability)
+      receipt.parts = [base.part.identity]
+      return receipt
     }
   }
 
@@ -92,7 +112,7 @@ extension ArchiveStore {
       do throws(ProtectionError) {
         try makeDurable(&state)
       } catch {
-        state.base?.isAppendable = false
+        state.closeBases()
         // On a volume that nobody can write, a state that could be read is on the disk.
         guard error.errno != FileSystemError.Code.readOnlyFileSystem.rawValue else { return }
         throw error
@@ -115,6 +135,12 @@ extension ArchiveStore {
         try rewriteLedger(ledger, &state)
       }
       durability = synchronize(isFirst: isFirst, &state)
+      if durability == .durable, ledger.owesRemoval, !removeUnnamed(ledger, &state) {
+        (state.isUnknown, state.isReopened) = (true, true)
+        throw ProtectionError(
+          .durabilityUnknown,
+          "Something is left under a class that it does not have any more; save the whole state again.")
+      }
     } else {
       durability = try writeUnverified(&state)
     }
@@ -144,19 +170,35 @@ extension ArchiveStore {
   private func writeUnverified(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Durability {
     let old = try ledgerToContinue(&state)
     guard let current = old.current else { return .durable }
-    let opened = try state.reading.open(current, as: current.protection)
-    let whole = try opened.whole()
-    let written = try writeGeneration(
-      whole.base, appending: whole.frames, as: protection, orOneWay: keepsState, over: old, &state
-    ) { record in old.succeeded(by: record, ArchiveSuccession(), .passing) }
-    return written.receipt.durability
+    var sealed: [SealedGenerationPart] = []
+    for part in current.parts {
+      let opened = try state.reading.open(part, as: part.protection)
+      let whole = try opened.whole()
+      sealed.append(
+        try seal(
+          whole.base, appending: whole.frames, at: part.place,
+          as: current.parts.count > 1 ? part.protection : protection,
+          orOneWay: keepsState, number: try old.number(after: sealed.count)))
+    }
+    return try writeGeneration(sealed, over: old, &state) { record in
+      old.succeeded(by: record, ArchiveSuccession(), .passing)
+    }.durability
   }
 
-  /// Writes the frames behind the newest generation's base once more in their place, and syncs the file; needs no key.
+  /// Writes the frames behind the newest generation's files once more in their place, and syncs the files; needs no key.
   func rewriteFrames(_ state: inout ArchiveStoreState) throws(ProtectionError) {
-    guard let current = state.reading.ledger.value?.current else { return }
-    var known = state.base?.file
-    if known == nil { known = try state.slot.open(current.file, forWriting: true) }
+    for part in state.reading.ledger.value?.current?.parts ?? [] { try rewriteFrames(of: part, &state) }
+  }
+
+  /// Writes the frames behind one file's base once more in their place, and syncs the file; needs no key.
+  func rewriteFrames(of part: Ledger.Part, _ state: inout ArchiveStoreState) throws(ProtectionError) {
+    var known = state[base: part.place]?.part.identity == part.identity ? state[base: part.place]?.file : nil
+    do throws(ProtectionError) {
+      if known == nil { known = try state.slot.open(part.file, forWriting: true) }
+    } catch  where error.code.isDamage {
+      // Something else stands in its place.
+      return
+    }
     guard let file = known, file.isWritable else { return }
     let claims: SealedClaims
     do throws(ProtectionError) {
@@ -167,7 +209,7 @@ extension ArchiveStore {
     }
     let start = claims.endOffset
     // Nothing authenticates the claim without a key; the ledger knows the length.
-    guard UInt64(start) <= current.byteCount else { return }
+    guard UInt64(start) <= part.byteCount else { return }
     let length = try attempt("look at an archive") { () throws(FileSystemError) in
       Int(clamping: try store.fileSystem.status(of: file.descriptor).byteCount)
     }
@@ -175,7 +217,7 @@ extension ArchiveStore {
     let end = min(length, claims.frameRoom.upperBound)
     try attempt("write an archive") { () throws(FileSystemError) in
       var bytes = try store.fileSystem.readBytes(file.descriptor, count: end - start, at: Int64(start))
-      bytes.removeSubrange(bytes.countWithoutZerosAtEnd...)
+      bytes.removeSubrange(FrameScan.end(ofFramesIn: bytes)...)
       try unsafe store.fileSystem.writeAll(file.descriptor, bytes.span.bytes, at: Int64(start))
     }
     try store.fileSystem.synchronize(

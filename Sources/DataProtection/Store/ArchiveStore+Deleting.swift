@@ -32,13 +32,15 @@ extension ArchiveStore {
       guard var ledger = state.reading.ledger.value,
         let index = ledger.setAside.firstIndex(where: { $0.generation == generation.rawValue })
       else { return false }
-      let file = ledger.setAside.remove(at: index).file
+      let removed = ledger.setAside.remove(at: index)
+      let named = ledger.files
+      let gone = removed.parts.map(\.file).filter { !named.contains($0) }
       _ = try commit(ledger, &state)
       guard synchronize(isFirst: try listFirst(ledger, &state), &state) == .durable else {
         throw ProtectionError(.durabilityUnknown, "What was removed may be there again after a power cut.")
       }
       state.isReopened = true
-      state.slot.remove(file)
+      for file in gone { state.slot.remove(file) }
       return true
     }
   }

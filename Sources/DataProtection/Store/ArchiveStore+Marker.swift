@@ -5,15 +5,37 @@ extension ArchiveStore {
   ///
   /// Throws `.corrupt` when the marker is damaged: it counts as none then.
   package func attempts(at archive: OpenedArchive) throws(ProtectionError) -> CrashMarker.Record? {
+    try attempts(at: archive.commitment)
+  }
+
+  /// How earlier attempts at an opened generation of several parts have ended; see ``attempts(at:)``.
+  package func attempts(at generation: OpenedGeneration) throws(ProtectionError) -> CrashMarker.Record? {
+    try attempts(at: generation.commitment)
+  }
+
+  private func attempts(at commitment: [UInt8]) throws(ProtectionError) -> CrashMarker.Record? {
     try writing { state throws(ProtectionError) in
       try loadMarker(&state)
-      return (state.attempt?.marker ?? state.marker)?.record(of: archive.commitment)
+      return (state.attempt?.marker ?? state.marker)?.record(of: commitment)
     }
   }
 
   /// Marks that code of the program runs with an opened generation; nothing is synced.
   package func beginAttempt(
     at archive: OpenedArchive, isRequest: Bool = false
+  ) throws(ProtectionError) -> RestorationAttempt {
+    try beginAttempt(at: archive.commitment, isRequest)
+  }
+
+  /// Marks that code of the program runs with an opened generation of several parts; nothing is synced.
+  package func beginAttempt(
+    at generation: OpenedGeneration, isRequest: Bool = false
+  ) throws(ProtectionError) -> RestorationAttempt {
+    try beginAttempt(at: generation.commitment, isRequest)
+  }
+
+  private func beginAttempt(
+    at commitment: [UInt8], _ isRequest: Bool
   ) throws(ProtectionError) -> RestorationAttempt {
     try writing { state throws(ProtectionError) in
       do throws(ProtectionError) {
@@ -25,7 +47,7 @@ extension ArchiveStore {
       var marker = state.attempt?.marker ?? state.marker ?? CrashMarker()
       // An attempt of this run has not died: it goes on with another generation.
       marker.end()
-      marker.begin(archive.commitment, isRequest: isRequest, boot: store.keys.bootIdentifier)
+      marker.begin(commitment, isRequest: isRequest, boot: store.keys.bootIdentifier)
       let file: StoreFile
       if let own = state.markerFile {
         file = own

@@ -10,24 +10,106 @@ extension ArchiveStore {
   package func publish(
     _ plaintext: Data, _ succession: ArchiveSuccession = ArchiveSuccession()
   ) throws(ProtectionError) -> PublishReceipt {
-    try writing { state throws(ProtectionError) in
+    try publish([PartToPublish(.root, .new(plaintext, as: protection))], succession)
+  }
+
+  /// Writes a whole generation of several parts and makes it the newest, in one step with what becomes of others.
+  ///
+  /// A part that is `.unchanged` is named again: its file is not written, and its class needs no key. A place that is not named is
+  /// empty from then on. Until its receipt says `.durable`, the state before it is there, too. If it throws, nothing has changed.
+  ///
+  /// - Parameters:
+  ///   - parts: The parts, each place once, and the root's among them.
+  ///   - succession: What the generation takes the place of.
+  ///   - weakest: The class that something has come under which lay under a weaker one: generations before this one that have a file
+  ///     of a weaker class go, durably before the receipt says `.durable`. A generation of one part always does so, with its class.
+  /// - Throws: `.superseded` for a part to be named again that no generation has any more, or whose last change may not be on the
+  ///   disk: give it as a new one. Otherwise `.locked`, and what the disk says.
+  @discardableResult
+  package func publish(
+    _ parts: [PartToPublish], _ succession: ArchiveSuccession = ArchiveSuccession(),
+    droppingWeakerThan weakest: ProtectionClass? = nil
+  ) throws(ProtectionError) -> PublishReceipt {
+    let parts = parts.count > 1 ? parts.sorted { $0.place < $1.place } : parts
+    precondition(parts.first?.place == .root, "A generation without the part at place 0 has no root.")
+    precondition(
+      zip(parts, parts.dropFirst()).allSatisfy { $0.place < $1.place }, "Two parts were given for one place.")
+    return try writing { state throws(ProtectionError) in
       try requireSlot(&state)
       let old = try ledgerToContinue(&state)
-      let verification = try verify(old, &state, succession)
-      let written = try writeGeneration(plaintext, as: protection, orOneWay: keepsState, over: old, &state) { record in
+      let unchanged = try findUnchanged(parts, in: old, state)
+      let verification = try verify(old, unchanged, &state, succession)
+      let new = try seal(parts, over: old)
+      if state.isReopened { for part in unchanged { try rewriteFrames(of: part, &state) } }
+      let receipt = try writeGeneration(new, unchanged, over: old, &state) { record in
         var next = old.succeeded(by: record, succession, verification)
-        if !record.flags.contains(.oneWay) { next.removed += next.ledger.forgetOtherClasses() }
+        if record.parts.count == 1 {
+          if !record.flags.contains(.oneWay) { next.removed += next.ledger.forgetOtherClasses() }
+        } else if let weakest {
+          next.removed += next.ledger.forget(weakerThan: weakest)
+          next.weakest = weakest
+        }
         return next
       }
-      state.ownPending = nil
-      state.base = written.base
-      return written.receipt
+      forgetOwnPending(&state)
+      return receipt
     }
+  }
+
+  /// Finds the files that a new generation names again.
+  private func findUnchanged(
+    _ parts: [PartToPublish], in ledger: Ledger, _ state: ArchiveStoreState
+  ) throws(ProtectionError) -> [Ledger.Part] {
+    var found: [Ledger.Part] = []
+    for part in parts {
+      guard case .unchanged(let file) = part.content else { continue }
+      guard var known = ledger.part(file)?.part else {
+        throw ProtectionError(.superseded, "No generation has part \(part.place.rawValue) any more; save it anew.")
+      }
+      if let base = state[base: part.place], base.part.identity == file, base.isSuspect {
+        throw ProtectionError(
+          .superseded, "The last change of part \(part.place.rawValue) may not be on the disk; save that part anew.")
+      }
+      // Whether it is damaged is said of the generation that it was set aside with.
+      known.flags.remove(.damaged)
+      found.append(known)
+    }
+    return found
+  }
+
+  /// Seals the new parts of a generation, each under a number of its own.
+  private func seal(_ parts: [PartToPublish], over old: Ledger) throws(ProtectionError) -> [SealedGenerationPart] {
+    var sealed: [SealedGenerationPart] = []
+    for part in parts {
+      guard case .new(let plaintext, let protection) = part.content else { continue }
+      sealed.append(
+        try seal(
+          plaintext, at: part.place, as: protection, orOneWay: keepsState,
+          number: try old.number(after: sealed.count)))
+    }
+    return sealed
+  }
+
+  /// The next save while locked replaces no other one than what this run has saved so and is pending yet.
+  private func forgetOwnPending(_ state: inout ArchiveStoreState) {
+    let pending = state.reading.ledger.value?.pending ?? []
+    guard let own = state.ownPending, !pending.contains(where: { $0.generation == own }) else { return }
+    state.ownPending = nil
   }
 
   /// Saves the nodes touched while locked, sealed one-way, in the place of what this run has saved so before.
   @discardableResult
   package func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> PublishReceipt {
+    try publishPending(touchedNodes, isBeside: false)
+  }
+
+  /// Saves the nodes touched while locked, or those that could not be read, in the place of what this run has saved so before.
+  ///
+  /// - Parameter isBeside: Whether this run could read the rest of the state: then a launch does not wait for what it has saved.
+  @discardableResult
+  package func publishPending(
+    _ touchedNodes: Data, isBeside: Bool
+  ) throws(ProtectionError) -> PublishReceipt {
     try writing { state throws(ProtectionError) in
       try requireSlot(&state)
       let old = try ledgerToContinue(&state)
@@ -37,17 +119,19 @@ extension ArchiveStore {
           .locked, "\(others.count) saves wait for the device to be unlocked, and no more are taken; unlock it.")
       }
       if state.isReopened { try rewriteFrames(&state) }
-      let written = try writeGeneration(
-        touchedNodes, as: .completeUnlessOpen, [.oneWay, .partial], over: old, &state
-      ) { record in
+      let sealed = try seal(
+        touchedNodes, at: .root, as: .completeUnlessOpen,
+        isBeside ? [.oneWay, .partial, .beside] : [.oneWay, .partial],
+        number: try old.number(after: 0))
+      let receipt = try writeFiles([sealed], over: old, &state) { record in
         var next = Ledger.Successor(ledger: old)
         next.ledger.pending = others + [record]
         return next
-      }
-      let number = written.base.record.generation
+      }.receipt
+      let number = sealed.part.number
       state.ownPending = number
       ownPending.withLock { $0 = (number, old.epoch) }
-      return written.receipt
+      return receipt
     }
   }
 
@@ -67,7 +151,7 @@ extension ArchiveStore {
     letGo()
     // Its lock ends here, or this writer would find itself.
     state.reading.slot = nil
-    state.base = nil
+    state.forgetBases()
     state = try take(.zero)
     state.isRemade = true
   }
@@ -89,18 +173,38 @@ extension ArchiveStore {
   }
 
   /// Reads the newest generation to its last byte, once a run, before it becomes the one to fall back to.
+  ///
+  /// - Parameter unchanged: The files that the new generation names again. One that can't be vouched for is in both, so that nothing
+  ///   would be gained by setting the newest aside; but the one before must stay, if it has another file in that place.
   private func verify(
-    _ ledger: Ledger, _ state: inout ArchiveStoreState, _ succession: ArchiveSuccession
+    _ ledger: Ledger, _ unchanged: [Ledger.Part], _ state: inout ArchiveStoreState, _ succession: ArchiveSuccession
   ) throws(ProtectionError) -> Verification {
     guard let current = ledger.current, !succession.retiring.contains(where: { $0.rawValue == current.generation })
     else { return .whole }
     // A state that a power cut may take is no fallback; nor is a state that this run has saved while locked.
     if state.isUnknown { return .passing }
-    if current.flags.contains(.oneWay), state.verified.contains(current.generation) { return .passing }
-    if state.verified.contains(current.generation) || state.base?.reading?.isSet == true { return .whole }
+    if current.parts.contains(where: { $0.flags.contains(.oneWay) && state.verified.contains($0.number) }) {
+      return .passing
+    }
+    var outcome = Verification.whole
+    for part in current.parts {
+      let isUnchanged = unchanged.contains { $0.identity == part.identity }
+      let fallback = ledger.predecessor?[part.place]
+      if isUnchanged, fallback == nil || fallback?.identity == part.identity { continue }
+      let found = try verify(part, &state)
+      outcome = max(outcome, found != .whole && isUnchanged ? .passing : found)
+    }
+    return outcome
+  }
+
+  private func verify(
+    _ part: Ledger.Part, _ state: inout ArchiveStoreState
+  ) throws(ProtectionError) -> Verification {
+    if state.faulty.contains(part.number) { return .damaged }
+    if state.verified.contains(part.number) || state[base: part.place]?.reading?.isSet == true { return .whole }
     do throws(ProtectionError) {
-      try state.reading.open(current, as: expected(current)).content.readThrough()
-      state.verified.insert(current.generation)
+      try state.reading.open(part, as: expected(part)).content.readThrough()
+      state.verified.insert(part.number)
       return .whole
     } catch {
       switch error.code {
@@ -114,35 +218,22 @@ extension ArchiveStore {
 
   // MARK: Writing
 
-  /// Seals a generation and its frames, writes them, and commits the ledger that a body makes with its record.
-  func writeGeneration(
-    _ plaintext: Data, appending frames: [Data] = [], as wanted: ProtectionClass,
-    _ wantedFlags: Ledger.Record.Flags = [],
-    orOneWay sealsOneWay: Bool = false, over old: Ledger, _ state: inout ArchiveStoreState,
-    _ makeLedger: (Ledger.Record) -> Ledger.Successor
-  ) throws(ProtectionError) -> (receipt: PublishReceipt, base: ArchiveStoreState.Base) {
-    let sealed = try sealGeneration(
-      plaintext, appending: frames, as: wanted, wantedFlags, orOneWay: sealsOneWay, over: old)
-    return try writeGeneration(sealed, over: old, &state, makeLedger)
-  }
-
-  /// Seals a generation and its frames, so that the plaintext need not wait for the disk.
-  func sealGeneration(
-    _ plaintext: Data, appending frames: [Data] = [], as wanted: ProtectionClass,
-    _ wantedFlags: Ledger.Record.Flags = [],
-    orOneWay sealsOneWay: Bool = false, over old: Ledger
-  ) throws(ProtectionError) -> SealedGeneration {
-    guard old.counter < Ledger.counterLimit else {
-      throw ProtectionError(.io, "The numbers of this archive's generations are used up; delete it to begin anew.")
-    }
-    let number = old.counter + 1
+  /// Seals a part of a generation and its frames, so that the plaintext need not wait for the disk.
+  ///
+  /// - Parameters:
+  ///   - isOptional: Whether it is sealed one-way if the class has no key.
+  ///   - number: The number that its file gets.
+  func seal(
+    _ plaintext: Data, appending frames: [Data] = [], at place: PartPlace, as wanted: ProtectionClass,
+    _ wantedFlags: Ledger.Part.Flags = [], orOneWay sealsOneWay: Bool = false, number: UInt64
+  ) throws(ProtectionError) -> SealedGenerationPart {
     var (flags, protection) = (wantedFlags, wanted)
     func seal() throws(ProtectionError) -> SealedBytes {
       try store.sealer.seal(
         plaintext,
         SealedFields(
-          kind: .archive, protection: protection, identity: identity, generation: number,
-          flags: SealedFields.Flags(rawValue: UInt16(flags.rawValue))))
+          kind: .archive, protection: protection, identity: identity, generation: number, place: place,
+          flags: SealedFields.Flags(flags)))
     }
     let sealed: SealedBytes
     do throws(ProtectionError) {
@@ -163,57 +254,79 @@ extension ArchiveStore {
     precondition(
       bytes.count <= room.upperBound && frames.count <= sealed.frameLimit,
       "The same frames fitted behind the same base.")
-    let record = Ledger.Record(
-      generation: number, commitment: sealed.commitment, protection: protection, flags: flags,
+    let part = Ledger.Part(
+      place: place, number: number, commitment: sealed.commitment, protection: protection, flags: flags,
       byteCount: UInt64(bytes.count))
-    return SealedGeneration(
-      record: record, bytes: bytes, frames: sealed.frames, room: room, frameLimit: sealed.frameLimit,
+    return SealedGenerationPart(
+      part: part, bytes: bytes, frames: sealed.frames, room: room, frameLimit: sealed.frameLimit,
       frameCount: frames.count, scan: scan)
   }
 
-  /// Writes a sealed generation, and commits the ledger that a body makes with its record.
+  /// Writes the new files of a generation, commits the ledger that a body makes with its record, and goes on from it if it is the
+  /// newest.
+  ///
+  /// - Parameter unchanged: The files that it names again.
   func writeGeneration(
-    _ sealed: SealedGeneration, over old: Ledger, _ state: inout ArchiveStoreState,
+    _ new: [SealedGenerationPart], _ unchanged: [Ledger.Part] = [], over old: Ledger, _ state: inout ArchiveStoreState,
     _ makeLedger: (Ledger.Record) -> Ledger.Successor
-  ) throws(ProtectionError) -> (receipt: PublishReceipt, base: ArchiveStoreState.Base) {
-    var next = makeLedger(sealed.record)
-    next.ledger.counter = sealed.record.generation
-    let written = try write(sealed.record, sealed.bytes, next, over: old, &state)
-    state.verified.insert(sealed.record.generation)
-    let base = ArchiveStoreState.Base(
-      record: sealed.record, file: written.file, frames: sealed.frames, room: sealed.room,
-      frameLimit: sealed.frameLimit, frameCount: sealed.frameCount, end: sealed.scan.end,
-      commitment: sealed.scan.commitment,
-      allocated: sealed.bytes.count,
-      isAppendable: written.receipt.durability == .durable && sealed.record.flags.isEmpty)
-    return (written.receipt, base)
+  ) throws(ProtectionError) -> PublishReceipt {
+    let (receipt, files) = try writeFiles(new, unchanged, over: old, &state, makeLedger)
+    guard state.reading.ledger.value?.current?.generation == receipt.generation.rawValue else { return receipt }
+    let known = state.bases
+    state.forgetBases()
+    for part in unchanged { state[base: part.place] = known.first { $0.part.identity == part.identity } }
+    for (sealed, file) in zip(new, files) {
+      state[base: sealed.part.place] = ArchiveStoreState.Base(
+        part: sealed.part, file: file, frames: sealed.frames, room: sealed.room,
+        frameLimit: sealed.frameLimit, frameCount: sealed.frameCount, end: sealed.scan.end,
+        commitment: sealed.scan.commitment,
+        allocated: sealed.bytes.count,
+        isAppendable: receipt.durability == .durable && sealed.part.flags.isEmpty)
+    }
+    return receipt
   }
 
-  /// Writes a generation's file, synced, and commits the ledger that names it.
-  private func write(
-    _ record: Ledger.Record, _ bytes: Data, _ next: Ledger.Successor, over old: Ledger,
-    _ state: inout ArchiveStoreState
-  ) throws(ProtectionError) -> (receipt: PublishReceipt, file: StoreFile) {
+  /// Writes the new files of a generation, synced, and commits the ledger that names them.
+  private func writeFiles(
+    _ new: [SealedGenerationPart], _ unchanged: [Ledger.Part] = [], over old: Ledger, _ state: inout ArchiveStoreState,
+    _ makeLedger: (Ledger.Record) -> Ledger.Successor
+  ) throws(ProtectionError) -> (receipt: PublishReceipt, files: [StoreFile]) {
+    let parts = new.map(\.part) + unchanged
+    let number = try old.number(after: max(new.count, 1) - 1)
+    let record = Ledger.Record(
+      generation: number, parts: parts.count > 1 ? parts.sorted { $0.place < $1.place } : parts)
+    var next = makeLedger(record)
+    next.ledger.counter = number
+    next.ledger.owesRemoval =
+      state.owesRemoval || state.isReopened && old.owesRemoval || next.leavesWeaker(old)
     let isFirst = try listFirst(old, &state)
-    let descriptor = try state.slot.make(record.file)
-    let file = StoreFile(store.fileSystem, descriptor, byteCount: bytes.count, isWritable: true)
     let slot = state.slot
+    var files: [StoreFile] = []
     do throws(ProtectionError) {
-      // It has its name before it is synced: some file systems forget a file that gets its name after that.
-      try attempt("write an archive") { () throws(FileSystemError) in
-        try unsafe store.fileSystem.writeAll(descriptor, bytes.span.bytes, at: 0)
-        try store.fileSystem.synchronize(descriptor)
-        // If the ledger's name survived a power cut and this one didn't, everything that the last durable ledger vouched for has
-        // to be in the new one. Where it may not be, or nobody goes on from an older generation, the names have to be durable first.
-        if !keepsState || state.isReopened || !next.ledger.vouchesForAll(of: old) {
+      for sealed in new {
+        let descriptor = try slot.make(sealed.part.file)
+        files.append(StoreFile(store.fileSystem, descriptor, byteCount: sealed.bytes.count, isWritable: true))
+        // It has its name before it is synced: some file systems forget a file that gets its name after that.
+        try attempt("write an archive") { () throws(FileSystemError) in
+          try unsafe store.fileSystem.writeAll(descriptor, sealed.bytes.span.bytes, at: 0)
+          try store.fileSystem.synchronize(descriptor)
+        }
+      }
+      // If the ledger's name survived a power cut and this one didn't, everything that the last durable ledger vouched for has
+      // to be in the new one. Where it may not be, or nobody goes on from an older generation, or a part would be shown without
+      // another one that was saved with it, the names have to be durable first.
+      if !keepsState || state.isReopened || new.count > 1 || !next.ledger.vouchesForAll(of: old) {
+        try attempt("write an archive") { () throws(FileSystemError) in
           try store.fileSystem.synchronize(slot.descriptor)
         }
       }
       let ledgerBytes = try commit(next.ledger, &state)
       var receipt = PublishReceipt(
-        generation: Generation(rawValue: record.generation), bytesWritten: bytes.count + ledgerBytes,
+        generation: Generation(rawValue: number), bytesWritten: new.reduce(ledgerBytes) { $0 + $1.bytes.count },
         durability: synchronize(isFirst: isFirst, &state))
-      receipt.isSealedOneWay = record.flags.contains(.oneWay)
+      receipt.sealedOneWay = new.lazy.map(\.part).filter { $0.flags.contains(.oneWay) }.map(\.place)
+      receipt.isSealedOneWay = !receipt.sealedOneWay.isEmpty
+      receipt.parts = record.parts.map(\.identity)
       receipt.isRemade = state.isRemade
       state.isRemade = false
       receipt.setAside = next.setAside
@@ -222,12 +335,17 @@ extension ArchiveStore {
         receipt.durability = .unknown
         (state.isUnknown, state.isReopened) = (true, true)
       }
-      return (receipt, file)
+      // Until then the next ledger owes it as well.
+      state.owesRemoval = next.ledger.owesRemoval && receipt.durability == .unknown
+      for sealed in new { state.verified.insert(sealed.part.number) }
+      return (receipt, files)
     } catch {
       state.needsSweep = true
       // Another writer may have made one of the same name.
-      let named = try? store.fileSystem.status(ofName: record.file.text, in: slot.descriptor)
-      if let named, named.identity == (try? file.identity()) { slot.remove(record.file) }
+      for (sealed, file) in zip(new, files) {
+        let named = try? store.fileSystem.status(ofName: sealed.part.file.text, in: slot.descriptor)
+        if let named, named.identity == (try? file.identity()) { slot.remove(sealed.part.file) }
+      }
       throw error
     }
   }
@@ -281,10 +399,10 @@ extension ArchiveStore {
 
   /// Removes the files that no ledger names any more; a later save repeats a removal that fails.
   ///
-  /// - Returns: Whether nothing comes back with a power cut that a weaker class protects than the new generation's.
+  /// - Returns: Whether nothing comes back with a power cut that the new ledger owes to remove.
   private func prune(_ old: Ledger, _ new: Ledger, _ state: inout ArchiveStoreState) -> Bool {
-    let named = Set(new.records.map(\.file))
-    var gone = Set(old.records.map(\.file)).subtracting(named)
+    let named = new.files
+    var gone = old.files.subtracting(named)
     if state.needsSweep, let found = try? state.slot.files() {
       gone.formUnion(
         found.filter { file in
@@ -296,17 +414,23 @@ extension ArchiveStore {
       state.needsSweep = false
     }
     for file in gone where !state.slot.remove(file) { state.needsSweep = true }
-    guard let was = old.current, new.record(of: was.generation) == nil else { return true }
+    let leavesCurrent = old.current?.parts.contains { !named.contains($0.file) } == true
+    guard leavesCurrent || new.owesRemoval else { return true }
     // A state under another class or an older key must not come back with a power cut.
     let isDurable =
       (try? uninterrupted { () throws(FileSystemError) in
         try store.fileSystem.synchronize(state.slot.descriptor)
       }) != nil
-    guard let protection = new.current?.protection,
-      old.records.contains(where: { gone.contains($0.file) && $0.protection.isWeaker(than: protection) })
-    else { return true }
+    guard new.owesRemoval else { return true }
     if !isDurable { state.needsSweep = true }
     return isDurable && !state.needsSweep
+  }
+
+  /// Removes what an earlier run owed to remove.
+  func removeUnnamed(_ ledger: Ledger, _ state: inout ArchiveStoreState) -> Bool {
+    state.needsSweep = true
+    state.owesRemoval = !prune(ledger, ledger, &state)
+    return !state.owesRemoval
   }
 
   // MARK: The list
@@ -333,9 +457,9 @@ extension ArchiveStore {
   }
 }
 
-/// A generation that is ready to be written.
-struct SealedGeneration {
-  let record: Ledger.Record
+/// A part of a generation that is ready to be written.
+struct SealedGenerationPart {
+  let part: Ledger.Part
   /// The whole file, frames included.
   let bytes: Data
   let frames: any FrameSealing
@@ -344,4 +468,24 @@ struct SealedGeneration {
   let frameLimit: Int
   let frameCount: Int
   let scan: FrameScan
+}
+
+extension SealedFields.Flags {
+  /// What the header of a file says of it.
+  init(_ flags: Ledger.Part.Flags) {
+    self = []
+    if flags.contains(.oneWay) { insert(.oneWay) }
+    if flags.contains(.partial) { insert(.partial) }
+    if flags.contains(.beside) { insert(.beside) }
+  }
+}
+
+extension Ledger {
+  /// The number that a file or generation gets, behind so many others of the same save.
+  func number(after count: Int) throws(ProtectionError) -> UInt64 {
+    guard counter < Self.counterLimit - UInt64(count) else {
+      throw ProtectionError(.io, "The numbers of this archive's generations are used up; delete it to begin anew.")
+    }
+    return counter + UInt64(count) + 1
+  }
 }

@@ -42,10 +42,10 @@ extension ArchiveStore {
 
   private func reseal(_ state: inout ArchiveStoreState) throws(ProtectionError) -> Bool {
     // From here on this run appends to nothing that is under the older keys.
-    state.base?.isAppendable = false
+    state.closeBases()
     guard let ledger = state.reading.ledger.value else {
       // Whatever is whole must keep its key, until a save makes a ledger.
-      return try state.reading.claimedLedger(epoch: [], as: nil).records.allSatisfy {
+      return try state.reading.claimedLedger(epoch: [], as: nil).records.lazy.flatMap(\.parts).allSatisfy {
         $0.protection == .none || $0.flags.contains(.damaged)
       }
     }
@@ -53,7 +53,7 @@ extension ArchiveStore {
     guard ledger.pending.isEmpty, !ledger.records.contains(where: { $0.flags.contains(.oneWay) }) else { return false }
     var isComplete = true
     for record in ledger.setAside + [ledger.current].compactMap(\.self)
-    where record.protection != .none && !record.flags.contains(.damaged) {
+    where record.parts.contains(where: { $0.protection != .none }) && !record.flags.contains(.damaged) {
       do throws(ProtectionError) {
         if try reseal(record, &state).durability != .durable { isComplete = false }
       } catch  where error.code.isDamage {
@@ -61,16 +61,21 @@ extension ArchiveStore {
         if record == ledger.current, ledger.predecessor != nil { isComplete = false }
       }
     }
-    state.base?.isAppendable = false
+    state.closeBases()
     return isComplete
   }
 
-  /// Writes a generation anew under its class's active key, in its place.
+  /// Writes a generation anew under its classes' active keys, in its place.
   private func reseal(
     _ former: Ledger.Record, _ state: inout ArchiveStoreState
   ) throws(ProtectionError) -> PublishReceipt {
     guard let old = state.reading.ledger.value else { throw .nothingSaved }
-    return try writeGeneration(try sealAnew(former, over: old, state), over: old, &state) { record in
+    var sealed: [SealedGenerationPart] = []
+    for part in former.parts where part.protection != .none {
+      sealed.append(try sealAnew(part, number: try old.number(after: sealed.count), state))
+    }
+    let unchanged = former.parts.filter { $0.protection == .none }
+    return try writeGeneration(sealed, unchanged, over: old, &state) { record in
       var next = Ledger.Successor(ledger: old)
       if old.current?.generation == former.generation {
         next.ledger.current = record
@@ -78,15 +83,16 @@ extension ArchiveStore {
       }
       next.ledger.setAside = old.setAside.map { $0.generation == former.generation ? record : $0 }
       return next
-    }.receipt
+    }
   }
 
-  /// What the disk gets in a generation's place; its plaintext is in memory for no longer than this takes.
+  /// What the disk gets in a file's place; its plaintext is in memory for no longer than this takes.
   private func sealAnew(
-    _ record: Ledger.Record, over old: Ledger, _ state: ArchiveStoreState
-  ) throws(ProtectionError) -> SealedGeneration {
-    let opened = try state.reading.open(record, as: record.protection)
+    _ part: Ledger.Part, number: UInt64, _ state: ArchiveStoreState
+  ) throws(ProtectionError) -> SealedGenerationPart {
+    let opened = try state.reading.open(part, as: part.protection)
     let whole = try opened.whole()
-    return try sealGeneration(whole.base, appending: whole.frames, as: opened.protection, over: old)
+    return try seal(
+      whole.base, appending: whole.frames, at: part.place, as: opened.protection, number: number)
   }
 }

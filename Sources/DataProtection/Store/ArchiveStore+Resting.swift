@@ -10,7 +10,9 @@ extension ArchiveStore {
   func rest() {
     turn.take {
       let base = state.withLock { state in
-        state.flatMap { !$0.isUnknown && !$0.isReopened && $0.base?.isAppendable == true ? $0.base : nil }
+        state.flatMap {
+          !$0.isUnknown && !$0.isReopened && $0[base: .root]?.isAppendable == true ? $0[base: .root] : nil
+        }
       }
       rested.withLock { $0 = base }
       letGo()
@@ -30,24 +32,24 @@ extension ArchiveStore {
       return base
     }
     return try writing { state throws(ProtectionError) -> [UInt8]? in
-      guard let base = known, !state.reading.isUnlisted, state.reading.ledger.value?.current == base.record,
+      guard let base = known, !state.reading.isUnlisted, state.reading.ledger.value?.current?.parts == [base.part],
         try isUnchanged(base, in: state.slot)
       else { return nil }
-      state.base = base
+      state[base: .root] = base
       state.isReopened = false
       return base.commitment
     }
   }
 
   /// The last commitment of the generation that this store appends to; nil when it has none.
-  var lastCommitment: [UInt8]? { state.withLock { $0?.base?.commitment } }
+  var lastCommitment: [UInt8]? { state.withLock { $0?[base: .root]?.commitment } }
 
   /// Whether nothing follows the last frame that this store knows, in the same file.
   private func isUnchanged(
     _ base: ArchiveStoreState.Base, in slot: SlotDirectory
   ) throws(ProtectionError) -> Bool {
     try attempt("look at a file") { () throws(FileSystemError) in
-      let named = try store.fileSystem.statusIfAny(ofName: base.record.file.text, in: slot.descriptor)
+      let named = try store.fileSystem.statusIfAny(ofName: base.part.file.text, in: slot.descriptor)
       guard let named, try named.identity == base.file.identity() else { return false }
       // A frame begins with a length that is not zero, and is written from there on.
       let next = try store.fileSystem.readBytes(
@@ -58,13 +60,13 @@ extension ArchiveStore {
 
   /// The length of a generation's content, as its file says: with the frames that make it longer.
   func plaintextByteCount(
-    of record: Ledger.Record, _ status: FileStatus, in slot: SlotDirectory
+    of part: Ledger.Part, _ status: FileStatus, in slot: SlotDirectory
   ) throws(ProtectionError) -> Int {
-    if UInt64(clamping: status.byteCount) == record.byteCount {
-      let message = Int(clamping: record.byteCount) - SealedFileHeader.byteCount(for: record.protection)
+    if UInt64(clamping: status.byteCount) == part.byteCount {
+      let message = Int(clamping: part.byteCount) - SealedFileHeader.byteCount(for: part.protection)
       return ChunkedEncryption.plaintextByteCount(ofMessage: message) ?? 0
     }
-    guard let file = try slot.open(record.file) else { return 0 }
+    guard let file = try slot.open(part.file) else { return 0 }
     let claims = try store.claims(of: file)
     var count = ChunkedEncryption.plaintextByteCount(ofMessage: claims.fields.messageByteCount) ?? 0
     guard claims.fields.kind == .file else { return count }

@@ -138,7 +138,7 @@ package final class ArchiveStore: Sendable {
   private static let lookLimit = 64
 
   /// Turns the error of an absent archive into that of an erased device, if it was erased.
-  private func named<R>(
+  func named<R>(
     _ state: ArchiveStoreState, _ body: () throws(ProtectionError) -> R
   ) throws(ProtectionError) -> R {
     do throws(ProtectionError) {
@@ -174,7 +174,8 @@ package final class ArchiveStore: Sendable {
       guard let record = reading.ledger.value?.predecessor else {
         throw ProtectionError(.notFound, "There is no generation before the newest.")
       }
-      return try reading.open(record, as: expected(record), standing: .olderGeneration(because: nil))
+      return try reading.open(
+        record.root, as: expected(record.root), of: record.generation, standing: .olderGeneration(because: nil))
     }
   }
 
@@ -184,7 +185,8 @@ package final class ArchiveStore: Sendable {
       guard let record = reading.ledger.value?.setAside.first(where: { $0.generation == generation.rawValue }) else {
         throw ProtectionError(.notFound, "There is no generation \(generation) aside.")
       }
-      return try reading.open(record, as: record.protection, standing: .olderGeneration(because: nil))
+      return try reading.open(
+        record.root, as: record.protection, of: record.generation, standing: .olderGeneration(because: nil))
     }
   }
 
@@ -209,16 +211,16 @@ package final class ArchiveStore: Sendable {
     try looking { reading throws(ProtectionError) in
       guard let slot = reading.slot, let record = reading.ledger.value?.current else { return nil }
       let status = try attempt("look at an archive") { () throws(FileSystemError) in
-        try slot.fileSystem.statusIfAny(ofName: record.file.text, in: slot.descriptor)
+        try slot.fileSystem.statusIfAny(ofName: record.root.file.text, in: slot.descriptor)
       }
       guard let status else { return nil }
-      return (record, try plaintextByteCount(of: record, status, in: slot), status.modificationTime)
+      return (record, try plaintextByteCount(of: record.root, status, in: slot), status.modificationTime)
     }
   }
 
-  /// The class that a generation has to be opened as.
-  func expected(_ record: Ledger.Record) -> ProtectionClass {
-    keepsState || record.flags.contains(.oneWay) ? record.protection : protection
+  /// The class that a file has to be opened as.
+  func expected(_ part: Ledger.Part) -> ProtectionClass {
+    keepsState || part.flags.contains(.oneWay) ? part.protection : protection
   }
 
   func openNewest(_ reading: SlotReading, forWriting: Bool = false) throws(ProtectionError) -> OpenedArchive {
@@ -228,12 +230,14 @@ package final class ArchiveStore: Sendable {
     guard let current = ledger.current else { throw .nothingSaved }
     do throws(ProtectionError) {
       return try reading.open(
-        current, as: expected(current), standing: reading.isUnlisted ? .rollbackUnverifiable : .current,
-        forWriting: forWriting)
+        current.root, as: expected(current.root), of: current.generation,
+        standing: reading.isUnlisted ? .rollbackUnverifiable : .current, forWriting: forWriting)
     } catch  where error.code.isDamage && error.code != .wrongClass {
       guard let predecessor = ledger.predecessor else { throw error }
       do throws(ProtectionError) {
-        return try reading.open(predecessor, as: expected(predecessor), standing: .olderGeneration(because: error.code))
+        return try reading.open(
+          predecessor.root, as: expected(predecessor.root), of: predecessor.generation,
+          standing: .olderGeneration(because: error.code))
       } catch let second where !second.code.isDamage {
         throw second
       } catch {
@@ -243,13 +247,14 @@ package final class ArchiveStore: Sendable {
     }
   }
 
-  /// Goes on from an opened generation, if it is the newest that the ledger knows.
-  private func adopt(_ opened: OpenedArchive, _ state: inout ArchiveStoreState) {
-    guard opened.standing == .current, state.base?.record.generation != opened.generation.rawValue,
-      let record = state.reading.ledger.value?.current
+  /// Goes on from an opened file, if the newest generation that the ledger knows has it.
+  func adopt(_ opened: OpenedArchive, _ state: inout ArchiveStoreState) {
+    guard opened.standing == .current, let current = state.reading.ledger.value?.current,
+      let part = current[opened.content.fields.place], part.commitment == opened.commitment,
+      state[base: part.place]?.part.identity != part.identity
     else { return }
-    state.base = ArchiveStoreState.Base(
-      record: record, file: opened.file, frames: opened.content.frames, room: opened.content.frameRoom,
+    state[base: part.place] = ArchiveStoreState.Base(
+      part: part, file: opened.file, frames: opened.content.frames, room: opened.content.frameRoom,
       frameLimit: opened.content.frameLimit, frameCount: opened.frames.count, end: opened.scan.end,
       commitment: opened.scan.commitment,
       allocated: opened.file.byteCount,

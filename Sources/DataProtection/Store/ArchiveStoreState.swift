@@ -1,9 +1,9 @@
 /// What the writer of a slot knows; kept for as long as it has the slot.
 struct ArchiveStoreState {
-  /// The generation that this run goes on from, and appends to.
+  /// A file of the newest generation that this run goes on from, and appends to.
   struct Base {
     /// As the ledger has it.
-    var record: Ledger.Record
+    var part: Ledger.Part
     let file: StoreFile
     let frames: any FrameSealing
     /// Where its frames begin, and where there is no more room for any.
@@ -22,21 +22,29 @@ struct ArchiveStoreState {
     var isAppendable: Bool
     /// Whether its content was read to the last byte; nil for one that this run has written.
     var reading: ReadMark?
+    /// Whether this run has tried to write a frame, and the disk may not have it, or a piece of it.
+    var isSuspect = false
   }
 
   /// The slot as it was found when it was taken; its ledger is what the disk has now.
   var reading: SlotReading
-  var base: Base?
+  /// What this run knows of the newest generation's parts, in no order.
+  private(set) var bases: [Base] = []
   /// Whether what an earlier run has left may not be durable yet: nothing may be acknowledged on top of it.
   var isReopened = true
   /// Whether the last ledger may not survive a power cut.
   var isUnknown = false
   /// Whether files may be there that no ledger names.
   var needsSweep = true
+  /// Whether files may be there that hold something under a weaker class than it has now: nothing may be acknowledged on top of
+  /// them.
+  var owesRemoval = false
   /// Whether somebody has removed the slot's directory, or one above it, and it was made again.
   var isRemade = false
-  /// Generations that this run has sealed itself or read to the last byte.
+  /// Files that this run has sealed itself or read to the last byte, by their numbers.
   var verified: Set<UInt64> = []
+  /// Files that can't be used, though they open well.
+  var faulty: Set<UInt64> = []
   /// What this run has saved while locked, as long as it is in no generation.
   var ownPending: UInt64?
   /// What the crash marker said before this run's last attempt; nil when it was not read yet.
@@ -48,4 +56,21 @@ struct ArchiveStoreState {
 
   /// The slot's directory.
   var slot: SlotDirectory { reading.slot! }
+
+  /// What this run goes on from at a place.
+  subscript(base place: PartPlace) -> Base? {
+    get { bases.first { $0.part.place == place } }
+    set {
+      bases.removeAll { $0.part.place == place }
+      if let newValue { bases.append(newValue) }
+    }
+  }
+
+  /// Forgets what it goes on from.
+  mutating func forgetBases() { bases = [] }
+
+  /// Has nothing be appended to what it goes on from.
+  mutating func closeBases() {
+    for index in bases.indices { bases[index].isAppendable = false }
+  }
 }

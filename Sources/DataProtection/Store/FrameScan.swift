@@ -38,6 +38,15 @@ struct FrameScan: Sendable {
     return count > 0 ? (count, value & growsBit != 0) : nil
   }
 
+  /// Where the frames end that the bytes behind a base hold, by their lengths alone: the last one may end with zeroes of its own.
+  static func end(ofFramesIn bytes: [UInt8]) -> Int {
+    var end = 0
+    while let (count, _) = length(bytes[end...]), count <= bytes.count - end - lengthByteCount {
+      end += lengthByteCount + count
+    }
+    return max(end, bytes.countWithoutZerosAtEnd)
+  }
+
   /// No frames behind a base.
   init(behind end: Int, commitment: [UInt8]) {
     self.end = end

@@ -6,7 +6,7 @@ import Synchronization
 /// Opening checks the header, the key, the length and the frames; the content's chunks are decrypted, and checked, when
 /// they are read. All calls block; call them from any thread but the main actor.
 package final class OpenedArchive: Sendable {
-  /// The number of the generation.
+  /// The number of the generation; of a part it is that of the generation which it was opened for.
   package let generation: Generation
   /// How sure it is that this is the last save.
   package let standing: ArchiveStanding

@@ -8,6 +8,8 @@ package struct PendingArchive: Sendable {
   package let isOwn: Bool
   /// The content, checked to the last byte.
   package let content: Data
+  /// Whether the run that has saved it could read the rest of the state.
+  package var isBeside = false
 }
 
 /// Everything that was saved while locked and is in no generation yet.
@@ -16,4 +18,9 @@ package struct PendingArchives: Sendable {
   package var archives: [PendingArchive] = []
   /// Why the rest can't be.
   package var problems: [Generation: ProtectionError] = [:]
+  /// Those beside states that are readable without them, which have to wait for an unlock; oldest first.
+  package var waiting: [Generation] = []
+
+  /// Begins with readable ones.
+  package init(archives: [PendingArchive] = []) { self.archives = archives }
 }

@@ -3,10 +3,10 @@ package struct PublishReceipt: Hashable, Sendable {
   /// The generation's number.
   package let generation: Generation
   /// Bytes written to the disk for it, headers and ledger included.
-  package let bytesWritten: Int
+  package var bytesWritten: Int
   /// Whether it would survive a power cut.
   package var durability: Durability
-  /// Whether it was sealed one-way, because its class had no key.
+  /// Whether any of its parts was sealed one-way, because the class had no key.
   package var isSealedOneWay = false
   /// Whether the slot's directory was made again, because somebody has removed it, or one above it, since it was opened: all
   /// earlier generations are gone.
@@ -15,6 +15,10 @@ package struct PublishReceipt: Hashable, Sendable {
   package var setAside: [Ledger.Record] = []
   /// The set-aside generations that had to make room; their content is gone.
   package var removed: [Ledger.Record] = []
+  /// The files of the generation, those that it names again included, in the order of their places.
+  package var parts: [PartFile] = []
+  /// The parts that were sealed one-way now.
+  package var sealedOneWay: [PartPlace] = []
 }
 
 /// Whether the save would survive a power cut.

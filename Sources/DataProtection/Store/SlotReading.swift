@@ -72,36 +72,44 @@ struct SlotReading {
     }
   }
 
-  /// Opens a generation that the ledger vouches for.
+  /// Opens a file that the ledger vouches for.
+  ///
+  /// - Parameter generation: The generation that it is opened for; nil for one of one part.
   func open(
-    _ record: Ledger.Record, as protection: ProtectionClass, standing: ArchiveStanding = .current,
-    forWriting: Bool = false
+    _ part: Ledger.Part, as protection: ProtectionClass, of generation: UInt64? = nil,
+    standing: ArchiveStanding = .current, forWriting: Bool = false
   ) throws(ProtectionError) -> OpenedArchive {
-    guard let slot, let file = try slot.open(record.file, forWriting: forWriting) else {
-      throw ProtectionError(.missing, "The file of generation \(record.generation) is gone: somebody removed it.")
+    guard let slot, let file = try slot.open(part.file, forWriting: forWriting) else {
+      throw ProtectionError(.missing, "The file of generation \(part.number) is gone: somebody removed it.")
     }
     let content: any SealedContent
     do throws(ProtectionError) {
-      content = try store.sealer.open(file, protection: protection, identity: identity, generation: record.generation)
-    } catch  where error.code == .unsupportedVersion || error.code == .wrongClass && protection == record.protection {
+      content = try store.sealer.open(file, protection: protection, identity: identity, generation: part.number)
+    } catch  where error.code == .unsupportedVersion || error.code == .wrongClass && protection == part.protection {
       throw ProtectionError(
-        .corrupt, "The file of generation \(record.generation) has another format or class than was saved.",
+        .corrupt, "The file of generation \(part.number) has another format or class than was saved.",
         cause: error)
     }
-    guard content.commitment == record.commitment else {
-      throw ProtectionError(.rolledBack, "The file of generation \(record.generation) is not the one that was saved.")
+    guard content.fields.place == part.place else {
+      throw ProtectionError(
+        .wrongIdentity, "The file of generation \(part.number) is genuine but another part of a generation.")
+    }
+    guard content.commitment == part.commitment else {
+      throw ProtectionError(.rolledBack, "The file of generation \(part.number) is not the one that was saved.")
     }
     return OpenedArchive(
-      generation: record.generation, standing: standing, file: file, content: content,
+      generation: generation ?? part.number, standing: standing, file: file, content: content,
       scan: try FrameScan(file, content))
   }
 
-  /// Opens a file that no ledger vouches for, as a given class or the one that it claims; nil when it is gone.
+  /// Opens a file that no ledger vouches for, as a given class or the one that it claims; nil when it is gone, or claims to
+  /// have another place than is wanted.
   func openClaimed(
-    _ claim: SlotFile, as protection: ProtectionClass?, forWriting: Bool = false
+    _ claim: SlotFile, as protection: ProtectionClass?, at place: PartPlace? = nil, forWriting: Bool = false
   ) throws(ProtectionError) -> OpenedArchive? {
     guard let number = claim.number, let file = try slot?.open(claim, forWriting: forWriting) else { return nil }
     let claims = try store.claims(of: file).fields
+    if let place, claims.place != place { return nil }
     let isOneWay = claims.flags.contains(.oneWay) && claims.protection == .completeUnlessOpen
     let content = try store.sealer.open(
       file, protection: isOneWay ? .completeUnlessOpen : protection ?? claims.protection, identity: identity,
@@ -113,11 +121,16 @@ struct SlotReading {
 
   /// The files that may be saves by their names, highest number first.
   private func claims() throws(ProtectionError) -> [SlotFile] {
-    // The file of a first save that was cut short: nobody was told of it.
+    // The root of a first save that was cut short: nobody was told of it.
     try slot?.claims().filter { $0.number != 1 || entry?.isNew != true } ?? []
   }
 
-  /// The newest authentic generation by the names alone, when there is no ledger that vouches for any.
+  /// Whether a file may be of a first save that was cut short, which may have left a piece of it.
+  private func isOfFirstSave(_ file: SlotFile) -> Bool {
+    entry?.isNew == true && (file.number ?? 0) <= UInt64(PartPlace.limit)
+  }
+
+  /// The first part of the newest authentic generation by the names alone, when there is no ledger that vouches for any.
   ///
   /// Throws why there is none: the first file's problem, or the ledger's.
   func openUnverified(as protection: ProtectionClass?, forWriting: Bool) throws(ProtectionError) -> OpenedArchive {
@@ -125,7 +138,7 @@ struct SlotReading {
     var problem: ProtectionError?
     for claim in try claims() where !claim.isPending {
       do throws(ProtectionError) {
-        guard let opened = try openClaimed(claim, as: protection, forWriting: forWriting) else { continue }
+        guard let opened = try openClaimed(claim, as: protection, at: .root, forWriting: forWriting) else { continue }
         guard !opened.content.fields.flags.contains(.partial) else { continue }
         guard !store.options.refusesUnverifiableArchives else {
           throw ProtectionError(
@@ -135,11 +148,44 @@ struct SlotReading {
       } catch {
         // Nobody vouches for what a file says of its version.
         guard error.code.isDamage || error.code == .unsupportedVersion else { throw error }
-        problem = problem ?? error
+        if !isOfFirstSave(claim) { problem = problem ?? error }
       }
     }
     if let problem = problem ?? ledger.problem { throw problem }
     throw try absence()
+  }
+
+  /// The newest files of the other places, when there is no ledger: authentic ones, and those that are locked.
+  func openUnverifiedParts() throws(ProtectionError) -> [OpenedPart] {
+    var found: [OpenedPart] = []
+    for claim in try claims() where !claim.isPending {
+      do throws(ProtectionError) {
+        guard let claims = try claims(of: claim), claims.place != .root,
+          !found.contains(where: { $0.place == claims.place })
+        else { continue }
+        if let part = try openUnverifiedPart(claim, claims) { found.append(part) }
+      } catch  where error.code.isDamage || error.code == .unsupportedVersion {}
+    }
+    return found.sorted { $0.place < $1.place }
+  }
+
+  private func openUnverifiedPart(
+    _ claim: SlotFile, _ claims: SealedFields
+  ) throws(ProtectionError) -> OpenedPart? {
+    do throws(ProtectionError) {
+      guard let opened = try openClaimed(claim, as: nil, at: claims.place) else { return nil }
+      return OpenedPart(Ledger.Part(of: opened), .opened(opened))
+    } catch  where error.code == .locked {
+      return OpenedPart(
+        Ledger.Part(
+          place: claims.place, number: claim.number ?? 0, commitment: [], protection: claims.protection,
+          flags: claims.flags.contains(.oneWay) ? .oneWay : [], byteCount: UInt64(claims.messageByteCount)), .locked)
+    }
+  }
+
+  /// What the header of a file claims; nil when it is gone.
+  private func claims(of claim: SlotFile) throws(ProtectionError) -> SealedFields? {
+    try slot?.open(claim).map { file throws(ProtectionError) in try store.claims(of: file).fields }
   }
 
   /// The saves of locked runs that are in no generation yet, oldest first.
@@ -151,34 +197,57 @@ struct SlotReading {
 
   /// A ledger made from the files alone: every one of them is looked at, as the next save removes what no ledger names.
   ///
-  /// The newest authentic generation counts, whatever names there are. Files of locked runs that are newer than that are pending;
-  /// of the others the newest authentic ones are set aside, then the newest damaged ones.
+  /// The newest authentic first part counts, whatever names there are, with the newest files of other places. Files of locked runs
+  /// that are newer than that, or lie beside it, are pending; of the other first parts the newest authentic ones are set aside, each
+  /// with what was saved for other places before the next one, then the newest damaged ones.
   func claimedLedger(epoch: [UInt8], as protection: ProtectionClass?) throws(ProtectionError) -> Ledger {
     var made = Ledger(identity: identity, epoch: epoch)
     if ledger.problem?.code == .rolledBack { return made }
     var (whole, partial, damaged): ([Ledger.Record], [Ledger.Record], [Ledger.Record]) = ([], [], [])
+    var others: [Ledger.Part] = []
     for claim in try claims() {
       do throws(ProtectionError) {
         guard let opened = try openClaimed(claim, as: protection) else { continue }
-        let record = Ledger.Record(of: opened)
-        guard record.file == claim else { continue }
-        if claim.isPending { partial.append(record) } else { whole.append(record) }
+        let part = Ledger.Part(of: opened)
+        guard part.file == claim else { continue }
+        let record = Ledger.Record(generation: part.number, parts: [part])
+        if claim.isPending {
+          partial.append(record)
+        } else if part.place == .root {
+          whole.append(record)
+        } else {
+          others.append(part)
+        }
+      } catch  where error.code == .locked && isOfFirstSave(claim) && !claim.isPending {
+        // Beside the root of a first save that was cut short: nobody was told of it.
+        guard try claims(of: claim)?.place != .root else { throw error }
       } catch  where error.code.isDamage || error.code == .unsupportedVersion {
-        guard case .generation(let number) = claim, number < Ledger.damagedLimit else { continue }
+        guard case .generation(let number) = claim, number < Ledger.damagedLimit, !isOfFirstSave(claim) else {
+          continue
+        }
         damaged.append(try damagedRecord(claim, number, as: protection))
       }
+    }
+    // Parts that are saved together get their numbers in the order of their places.
+    var next = UInt64.max
+    for index in whole.indices {
+      let number = whole[index].root.number
+      for place in PartPlace.allCases.dropFirst() {
+        if let part = others.first(where: { $0.place == place && $0.number < next }) { whole[index].parts.append(part) }
+      }
+      next = number
     }
     var isPending = { (_: Ledger.Record) in false }
     if !store.options.refusesUnverifiableArchives {
       made.current = whole.isEmpty ? nil : whole.removeFirst()
       let newest = made.current?.generation ?? 0
-      isPending = { $0.generation > newest }
+      isPending = { $0.generation > newest || $0.flags.contains(.beside) }
       damaged.removeAll { $0.generation < newest }
     }
     made.pending = partial.filter(isPending).prefix(Ledger.pendingLimit).reversed()
     let older = (whole + partial.filter { !isPending($0) }).sorted { $0.generation > $1.generation }
     made.setAside = (older + damaged).prefix(Ledger.setAsideLimit).sorted { $0.generation < $1.generation }
-    made.counter = made.records.map(\.generation).max() ?? 0
+    made.counter = made.records.lazy.flatMap(\.parts).map(\.number).max() ?? 0
     return made
   }
 
@@ -197,15 +266,19 @@ struct SlotReading {
   }
 }
 
-extension Ledger.Record {
-  /// The facts about a generation that was opened.
+extension Ledger.Part {
+  /// The facts about a file that was opened.
   init(of opened: OpenedArchive) {
-    let flags = Flags(rawValue: UInt8(truncatingIfNeeded: opened.content.fields.flags.rawValue))
+    let fields = opened.content.fields
+    var flags: Flags = []
+    if fields.flags.contains(.oneWay) { flags.insert(.oneWay) }
+    if fields.flags.contains(.partial) { flags.insert(.partial) }
+    if fields.flags.contains(.beside) { flags.insert(.beside) }
     self.init(
-      generation: opened.generation.rawValue, commitment: opened.commitment, protection: opened.protection,
-      flags: flags.intersection([.oneWay, .partial]),
+      place: fields.place, number: fields.generation, commitment: opened.commitment, protection: opened.protection,
+      flags: flags,
       // Of a protected file it is what was written as a whole.
-      byteCount: UInt64(opened.content.fields.kind == .file ? opened.content.endOffset : opened.scan.end))
+      byteCount: UInt64(fields.kind == .file ? opened.content.endOffset : opened.scan.end))
   }
 }
 

@@ -8,8 +8,20 @@ package struct SlotSummary: Sendable {
   package var slot: ArchiveSlot?
   /// The number of the newest generation; nil if none is known.
   package var generation: Generation?
-  /// The class of the newest generation.
-  package var protection: ProtectionClass?
+  /// One file of the newest generation.
+  package struct Part: Sendable {
+    /// Where it stands.
+    package let place: PartPlace
+    /// Its class.
+    package let protection: ProtectionClass
+    /// Its length in bytes; 0 if it is gone.
+    package let byteCount: Int
+  }
+
+  /// The files of the newest generation, in the order of their places.
+  package var parts: [Part] = []
+  /// The class of the newest generation's first part.
+  package var protection: ProtectionClass? { parts.first?.protection }
   /// When the newest generation was written last, in seconds since 1970.
   package var savedAt: Double?
   /// The bytes of all its files.
@@ -49,9 +61,14 @@ extension StoreInspection {
     summary.setAsideCount = ledger.setAside.count
     guard let newest = ledger.current ?? ledger.pending.last else { return summary }
     summary.generation = Generation(rawValue: newest.generation)
-    summary.protection = newest.protection
-    summary.savedAt = try status(newest.file)?.modificationTime
-    if summary.savedAt == nil { summary.problem = .missing }
+    for part in newest.parts {
+      let found = try status(part.file)
+      summary.parts.append(
+        SlotSummary.Part(
+          place: part.place, protection: part.protection, byteCount: Int(clamping: found?.byteCount ?? 0)))
+      summary.savedAt = [summary.savedAt, found?.modificationTime].compactMap(\.self).max()
+      if found == nil { summary.problem = .missing }
+    }
     return summary
   }
 }

@@ -10,7 +10,9 @@ package struct StoreInspection: Sendable {
     /// Its files; newest generations first.
     package let material: [ArchiveMaterial]
     /// The newest generation with its frames; or why there is none.
-    package let newest: Result<OpenedArchive, ProtectionError>
+    package let newest: Result<OpenedGeneration, ProtectionError>
+    /// All its parts, as far as they can be opened.
+    package let parts: [OpenedPart]
     /// Whether somebody saved there while it was read.
     package let hasChanged: Bool
   }
@@ -68,13 +70,14 @@ package struct StoreInspection: Sendable {
   private func examineOnce(_ slot: SlotName) throws(ProtectionError) -> Findings {
     guard let directory = try store.look(at: slot) else {
       let reading = try SlotReading(store, identity: slot.bytes + slot.bytes, slot: nil, isListed: hasList)
-      return Findings(material: [], newest: .failure(named(try reading.absence())), hasChanged: false)
+      return Findings(material: [], newest: .failure(named(try reading.absence())), parts: [], hasChanged: false)
     }
     let before = try store.readLedger(in: directory)
     let identity = try store.claimedIdentity(of: slot, in: directory, before.value)
     let archives = ArchiveStore(store, identity: identity, protection: .complete, isListed: hasList)
     archives.keepState()
-    let newest = Result { () throws(ProtectionError) in try archives.openNewest() }.mapError(named)
+    let newest = Result { () throws(ProtectionError) in try archives.openNewestParts() }.mapError(named)
+    let parts = (try? archives.openNewestParts())?.parts ?? []
     var material: [ArchiveMaterial] = []
     for file in try directory.files() {
       if let found = try examine(file, in: directory, before, identity) { material.append(found) }
@@ -90,7 +93,7 @@ package struct StoreInspection: Sendable {
     let (after, isNamed) = (try store.readLedger(in: directory), try store.isNamed(directory, slot))
     return Findings(
       material: material.sorted { ($0.generation?.rawValue ?? 0, $1.name) > ($1.generation?.rawValue ?? 0, $0.name) },
-      newest: newest, hasChanged: before.value != after.value || !isNamed)
+      newest: newest, parts: parts, hasChanged: before.value != after.value || !isNamed)
   }
 
   /// The error of a slot in which there is nothing: without a list it is missing as soon as another one was saved.
@@ -107,8 +110,11 @@ package struct StoreInspection: Sendable {
       return material.contains { $0.generation != nil }
     }
     guard let entry = list.entries[name] else { return false }
-    // A first save under way has the first generation alone.
-    return !entry.isNew || material.contains { ($0.generation?.rawValue ?? 0) > 1 && $0.problem == nil }
+    // A first save under way has one root, the first file.
+    return !entry.isNew
+      || material.contains {
+        ($0.generation?.rawValue ?? 0) > 1 && $0.place == .root && $0.problem == nil
+      }
   }
 
   private func examine(
@@ -117,30 +123,32 @@ package struct StoreInspection: Sendable {
     let status = try? store.fileSystem.status(ofName: file.text, in: directory.descriptor)
     guard let status else { return nil }
     func found(
-      _ kind: ArchiveMaterial.Kind, _ generation: UInt64? = nil, isCurrent: Bool = false,
+      _ kind: ArchiveMaterial.Kind, _ generation: UInt64? = nil, _ part: Ledger.Part? = nil, isCurrent: Bool = false,
       _ problem: ProtectionError.Code? = nil
     ) -> ArchiveMaterial {
       ArchiveMaterial(
-        name: file.text, kind: kind, generation: generation.map(Generation.init(rawValue:)),
-        byteCount: Int(clamping: status.byteCount), isCurrent: isCurrent, problem: problem)
+        name: file.text, kind: kind, generation: generation.map(Generation.init(rawValue:)), place: part?.place,
+        protection: part?.protection, byteCount: Int(clamping: status.byteCount), isCurrent: isCurrent, problem: problem
+      )
     }
     switch file {
     case .unnamed: return nil
     case .newLedger: return found(.unlisted)
     case .ledger:
-      if case .invalid(let error) = ledger { return found(.ledger, nil, error.code) }
+      if case .invalid(let error) = ledger { return found(.ledger, nil, nil, error.code) }
       return found(.ledger)
-    case .marker: return found(.marker, nil, markerProblem(directory, identity))
+    case .marker: return found(.marker, nil, nil, markerProblem(directory, identity))
     case .generation(let number), .pending(let number):
-      guard let record = ledger.value?.records.first(where: { $0.file == file }) else {
+      guard let (record, part) = ledger.value?.named(file) else {
         guard ledger.value == nil else { return found(.unlisted, number) }
         return check(found(.generation, number)) { () throws(ProtectionError) in
           try reading(directory, identity).openClaimed(file, as: nil)
         }
       }
-      let material = found(kind(of: record, in: ledger.value), number, isCurrent: record == ledger.value?.current)
+      let material = found(
+        kind(of: record, in: ledger.value), record.generation, part, isCurrent: record == ledger.value?.current)
       return check(material) { () throws(ProtectionError) in
-        try reading(directory, identity).open(record, as: record.protection)
+        try reading(directory, identity).open(part, as: part.protection, of: record.generation)
       }
     }
   }
@@ -162,6 +170,9 @@ package struct StoreInspection: Sendable {
     var material = material
     do throws(ProtectionError) {
       guard let opened = try open() else { return material }
+      if material.place == nil {
+        (material.place, material.protection) = (opened.content.fields.place, opened.protection)
+      }
       try opened.content.readThrough()
       material.tailDropped = opened.tailDropped
     } catch {
@@ -173,15 +184,19 @@ package struct StoreInspection: Sendable {
   /// What the ledger names and nobody finds.
   private func missing(_ ledger: Ledger?, in directory: SlotDirectory) -> [ArchiveMaterial] {
     guard let ledger else { return [] }
-    return ledger.records.compactMap { record in
-      guard (try? store.fileSystem.status(ofName: record.file.text, in: directory.descriptor)) == nil else {
-        return nil
+    var found: [ArchiveMaterial] = []
+    for record in ledger.records {
+      for part in record.parts where !found.contains(where: { $0.name == part.file.text }) {
+        guard (try? store.fileSystem.status(ofName: part.file.text, in: directory.descriptor)) == nil else { continue }
+        found.append(
+          ArchiveMaterial(
+            name: part.file.text, kind: kind(of: record, in: ledger),
+            generation: Generation(rawValue: record.generation),
+            place: part.place, protection: part.protection, byteCount: 0, isCurrent: record == ledger.current,
+            problem: .missing))
       }
-      return ArchiveMaterial(
-        name: record.file.text, kind: kind(of: record, in: ledger), generation: Generation(rawValue: record.generation),
-        byteCount: 0,
-        isCurrent: record == ledger.current, problem: .missing)
     }
+    return found
   }
 
   private func markerProblem(_ directory: SlotDirectory, _ identity: [UInt8]) -> ProtectionError.Code? {
@@ -194,5 +209,15 @@ package struct StoreInspection: Sendable {
     }
     // It is changed in place without a lock: what looks damaged is read once more.
     return look() == nil ? nil : look()
+  }
+}
+
+extension Ledger {
+  /// The generation that has a file, and the part that the file is; of several the newest.
+  fileprivate func named(_ file: SlotFile) -> (record: Record, part: Part)? {
+    for record in records {
+      if let part = record.parts.first(where: { $0.file == file }) { return (record, part) }
+    }
+    return nil
   }
 }

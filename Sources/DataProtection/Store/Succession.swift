@@ -16,15 +16,18 @@ package struct ArchiveSuccession: Sendable {
 }
 
 /// What became of reading the newest generation to its last byte, before it becomes the one before.
-enum Verification {
+///
+/// Of several parts the worst counts.
+enum Verification: Comparable {
   /// It is whole, or there is none.
   case whole
+  /// It is gone, or nothing to fall back to, or a part that the new one shares with it can't be vouched for: the one before it
+  /// stays.
+  case passing
   /// It can't be read now: the keys are away.
   case locked
   /// It is damaged.
   case damaged
-  /// It is gone, or nothing to fall back to: the one before it stays.
-  case passing
 }
 
 extension Ledger {
@@ -35,6 +38,8 @@ extension Ledger {
     var setAside: [Record] = []
     /// The set-aside generations that had to make room.
     var removed: [Record] = []
+    /// The class under which nothing older may be left that a weaker one protects; nil for that of a generation of one part.
+    var weakest: ProtectionClass?
   }
 
   /// The ledger with a new newest generation.
@@ -65,7 +70,7 @@ extension Ledger {
           if let predecessor = next.ledger.predecessor { aside.append(predecessor) }
           next.ledger.predecessor = current
         case .damaged:
-          current.flags.insert(.damaged)
+          current.mark(.damaged)
           aside.append(current)
         }
       }
@@ -83,9 +88,9 @@ extension Ledger {
   /// Whether nothing is lost if its newest generation is: the older ledger's newest stands in for that, and all else that
   /// it vouched for is still named.
   func vouchesForAll(of old: Ledger) -> Bool {
-    let named = Set(records.map(\.generation))
+    let named = files
     return (old.current == nil || predecessor?.generation == old.current?.generation)
-      && (old.pending + old.setAside).allSatisfy { named.contains($0.generation) }
+      && (old.pending + old.setAside).allSatisfy { $0.parts.allSatisfy { named.contains($0.file) } }
   }
 
   /// Removes set-aside generations over the limit; the newest stays, however long it is.
@@ -101,17 +106,50 @@ extension Ledger {
     return removed
   }
 
-  /// Removes the generations before the newest under a weaker class than that, or than another one was: nothing falls back
-  /// to a class that the program has left.
+  /// Removes the generations before the newest, which has one part, under a weaker class than that, or than another one was:
+  /// nothing falls back to a class that the program has left.
   mutating func forgetOtherClasses() -> [Record] {
-    guard let current else { return [] }
-    if let predecessor, !predecessor.flags.contains(.oneWay), predecessor.protection != current.protection {
+    guard let protection = current?.protection else { return [] }
+    if let predecessor,
+      predecessor.parts.contains(where: { !$0.flags.contains(.oneWay) && $0.protection != protection })
+    {
       self.predecessor = nil
     }
-    let weaker = setAside.filter {
-      $0.protection.isWeaker(than: current.protection) && !$0.flags.contains(.oneWay)
-    }
+    return forgetSetAside(weakerThan: protection)
+  }
+
+  /// Removes the generations before the newest that have a file under a weaker class than a given one: what has come under that
+  /// class is in none of them any more.
+  mutating func forget(weakerThan protection: ProtectionClass) -> [Record] {
+    if predecessor?.isWeaker(than: protection) == true { predecessor = nil }
+    return forgetSetAside(weakerThan: protection)
+  }
+
+  private mutating func forgetSetAside(weakerThan protection: ProtectionClass) -> [Record] {
+    let weaker = setAside.filter { $0.isWeaker(than: protection) }
     setAside.removeAll { weaker.contains($0) }
     return weaker
+  }
+}
+
+extension Ledger.Record {
+  /// Whether one of its files has a weaker class, and was not sealed one-way.
+  fileprivate func isWeaker(than protection: ProtectionClass) -> Bool {
+    parts.contains { $0.protection.isWeaker(than: protection) && !$0.flags.contains(.oneWay) }
+  }
+}
+
+extension Ledger.Successor {
+  /// Whether a file that the older ledger names is to go because a weaker class protects it.
+  func leavesWeaker(_ old: Ledger) -> Bool {
+    guard let weakest = weakest ?? (ledger.current?.parts.count == 1 ? ledger.current?.protection : nil) else {
+      return false
+    }
+    let weaker = old.records.lazy.flatMap(\.parts).filter {
+      $0.protection.isWeaker(than: weakest) && !$0.flags.contains(.oneWay)
+    }
+    guard !weaker.isEmpty else { return false }
+    let named = ledger.files
+    return weaker.contains { !named.contains($0.file) }
   }
 }

@@ -6,7 +6,7 @@ public import StateRestoration
 ///
 /// A copy of the disk opens nothing without the TPM. The key of the system lies on the same disk, readable for root alone: it
 /// protects from other users and from a copied home directory.
-public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
+public struct EncryptedCredentialKey: ProtectedDevice.KeyProvider, KeyPlace {
   /// The key under which the file is encrypted.
   ///
   /// `systemd-creds` itself can choose, and then takes the key of the system where there is no TPM. That is no choice here:
@@ -57,7 +57,7 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
   ///
   /// Throws `corrupt`, and says which key it found, for a file under another key than ``Key`` says: `systemd-creds` would
   /// decrypt it all the same, and whoever can write the file would decide what the device is tied to.
-  public func loadKey() throws(ProtectionError) -> DeviceKey? {
+  public func loadKey() throws(ProtectionError) -> ProtectedDevice.Key? {
     guard let sealed = try read() else { return nil }
     return try decrypt(sealed)
   }
@@ -88,7 +88,7 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
     return unsafe buffer.withMemory { unsafe SecretBuffer(copying: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
   }
 
-  private func decrypt(_ sealed: SecretBuffer) throws(ProtectionError) -> DeviceKey {
+  private func decrypt(_ sealed: SecretBuffer) throws(ProtectionError) -> ProtectedDevice.Key {
     // The bytes that were looked at are those that are decrypted.
     let found = unsafe CredentialType(ofCredential: sealed.withMemory { unsafe [UInt8]($0) })
     guard let found, found.key == key else {
@@ -98,7 +98,7 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
           + "\(key.rawValue) was asked for. Put the right file back, or erase the device.")
     }
     let output = try run(["decrypt", "--name=\(name)", "-", "-"], input: sealed)
-    guard output.count == DeviceKey.byteCount else {
+    guard output.count == ProtectedDevice.Key.byteCount else {
       throw ProtectionError(
         .corrupt, "The encrypted device key has another length. Put the right file back, or erase the device.")
     }
@@ -106,8 +106,8 @@ public struct EncryptedCredentialKey: DeviceKeyProvider, KeyPlace {
   }
 
   /// Makes a key and encrypts it; the file is written after its contents were decrypted once.
-  public func makeKey() throws(ProtectionError) -> DeviceKey {
-    guard let fresh = SecretBuffer.random(byteCount: DeviceKey.byteCount) else {
+  public func makeKey() throws(ProtectionError) -> ProtectedDevice.Key {
+    guard let fresh = SecretBuffer.random(byteCount: ProtectedDevice.Key.byteCount) else {
       throw ProtectionError(.secretsUnavailable, "The system gave no random bytes.", errno: errno)
     }
     let sealed = try run(["encrypt", "--name=\(name)", "--with-key=\(key.rawValue)", "-", "-"], input: fresh)

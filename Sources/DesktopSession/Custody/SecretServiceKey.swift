@@ -5,7 +5,7 @@ public import StateRestoration
 /// The keyring is encrypted under the user's login password. While it is locked the device can't be opened
 /// (`locked`); nothing is made anew then. The key crosses the session bus in the
 /// clear, as the service's `plain` sessions do: other programs of the same user can ask the keyring for it anyway.
-public struct SecretServiceKey: DeviceKeyProvider, KeyPlace {
+public struct SecretServiceKey: ProtectedDevice.KeyProvider, KeyPlace {
   /// The application whose key it is.
   package let application: String
   /// The text that the keyring's own program shows.
@@ -39,7 +39,7 @@ public struct SecretServiceKey: DeviceKeyProvider, KeyPlace {
   }
 
   /// Asks the keyring; `nil` only when it is unlocked and has no such key.
-  public func loadKey() throws(ProtectionError) -> DeviceKey? {
+  public func loadKey() throws(ProtectionError) -> ProtectedDevice.Key? {
     try asking { (exchange) throws(ProtectionError) in
       let (found, locked) = try find(exchange)
       guard let first = found.first else {
@@ -58,7 +58,7 @@ public struct SecretServiceKey: DeviceKeyProvider, KeyPlace {
   }
 
   /// Makes a key and keeps it in the default keyring.
-  public func makeKey() throws(ProtectionError) -> DeviceKey {
+  public func makeKey() throws(ProtectionError) -> ProtectedDevice.Key {
     try asking { (exchange) throws(ProtectionError) in
       let (found, locked) = try find(exchange)
       guard found.isEmpty, locked.isEmpty else {
@@ -67,7 +67,7 @@ public struct SecretServiceKey: DeviceKeyProvider, KeyPlace {
       guard let keyring = try defaultKeyring(exchange) else {
         throw ProtectionError(.io, "There is no default keyring. Make one with the keyring's own program.")
       }
-      guard let fresh = SecretBuffer.random(byteCount: DeviceKey.byteCount) else {
+      guard let fresh = SecretBuffer.random(byteCount: ProtectedDevice.Key.byteCount) else {
         throw ProtectionError(.secretsUnavailable, "The system gave no random bytes.")
       }
       let session = try openSession(exchange)
@@ -94,14 +94,14 @@ public struct SecretServiceKey: DeviceKeyProvider, KeyPlace {
   }
 
   private func asking(
-    _ body: (BusExchange) throws(ProtectionError) -> DeviceKey?
-  ) throws(ProtectionError) -> DeviceKey? {
+    _ body: (BusExchange) throws(ProtectionError) -> ProtectedDevice.Key?
+  ) throws(ProtectionError) -> ProtectedDevice.Key? {
     try body(try exchange())
   }
 
   private func asking(
-    _ body: (BusExchange) throws(ProtectionError) -> DeviceKey
-  ) throws(ProtectionError) -> DeviceKey {
+    _ body: (BusExchange) throws(ProtectionError) -> ProtectedDevice.Key
+  ) throws(ProtectionError) -> ProtectedDevice.Key {
     try body(try exchange())
   }
 
@@ -165,7 +165,7 @@ public struct SecretServiceKey: DeviceKeyProvider, KeyPlace {
     }
   }
 
-  private func secret(of path: String, _ exchange: BusExchange) throws(ProtectionError) -> DeviceKey {
+  private func secret(of path: String, _ exchange: BusExchange) throws(ProtectionError) -> ProtectedDevice.Key {
     let session = try openSession(exchange)
     let reply = try call(exchange, path, Self.item, "GetSecret", [.path(session)])
     let bytes = try reading { () throws(BusError) in
@@ -174,7 +174,7 @@ public struct SecretServiceKey: DeviceKeyProvider, KeyPlace {
       _ = try reply.secret()
       return try reply.secret()
     }
-    guard bytes.count == DeviceKey.byteCount else {
+    guard bytes.count == ProtectedDevice.Key.byteCount else {
       throw ProtectionError(.corrupt, "The keyring's device key has another length. Put the right one back.")
     }
     return try bytes.deviceKey(byteCount: bytes.count)

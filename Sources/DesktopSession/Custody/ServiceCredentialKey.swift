@@ -6,7 +6,7 @@ public import StateRestoration
 ///
 /// systemd puts it into a directory in memory that only the service can read, and names the directory in
 /// `$CREDENTIALS_DIRECTORY`. The service can't write there: make the key beforehand, as *A desktop session* shows.
-public struct ServiceCredentialKey: DeviceKeyProvider, KeyPlace {
+public struct ServiceCredentialKey: ProtectedDevice.KeyProvider, KeyPlace {
   /// The credential's name.
   package let name: String
   private let directory: String?
@@ -30,7 +30,7 @@ public struct ServiceCredentialKey: DeviceKeyProvider, KeyPlace {
   package var place: String { "systemd, as the credential \(name) of this service" }
 
   /// Reads the credential; `nil` when the service was given others but not this one.
-  public func loadKey() throws(ProtectionError) -> DeviceKey? {
+  public func loadKey() throws(ProtectionError) -> ProtectedDevice.Key? {
     guard let directory else {
       throw ProtectionError(
         .io, "There is no $CREDENTIALS_DIRECTORY. Start the program as a service with LoadCredential=\(name).")
@@ -45,7 +45,8 @@ public struct ServiceCredentialKey: DeviceKeyProvider, KeyPlace {
     }
     defer { close(descriptor) }
     var count = 0
-    let buffer = unsafe try SecretBuffer(byteCount: DeviceKey.byteCount + 1) { (target) throws(ProtectionError) in
+    let buffer = unsafe try SecretBuffer(byteCount: ProtectedDevice.Key.byteCount + 1) {
+      (target) throws(ProtectionError) in
       while count < target.count {
         let result = unsafe read(descriptor, target.baseAddress! + count, target.count - count)
         if result < 0, errno == EINTR { continue }
@@ -54,29 +55,29 @@ public struct ServiceCredentialKey: DeviceKeyProvider, KeyPlace {
         count += result
       }
     }
-    guard count == DeviceKey.byteCount else {
+    guard count == ProtectedDevice.Key.byteCount else {
       throw ProtectionError(
-        .corrupt, "The credential \(name) must have \(DeviceKey.byteCount) bytes. Put the right one back.")
+        .corrupt, "The credential \(name) must have \(ProtectedDevice.Key.byteCount) bytes. Put the right one back.")
     }
     return try buffer.deviceKey(byteCount: count)
   }
 
   /// Refuses: only systemd writes credentials.
-  public func makeKey() throws(ProtectionError) -> DeviceKey {
+  public func makeKey() throws(ProtectionError) -> ProtectedDevice.Key {
     throw ProtectionError(
       .keysMissing,
-      "The service has no credential \(name). Make \(DeviceKey.byteCount) random bytes and name them in LoadCredential=."
+      "The service has no credential \(name). Make \(ProtectedDevice.Key.byteCount) random bytes and name them in LoadCredential=."
     )
   }
 }
 
 extension SecretBuffer {
   /// The first bytes as a device key.
-  func deviceKey(byteCount: Int) throws(ProtectionError) -> DeviceKey {
-    var key: DeviceKey?
+  func deviceKey(byteCount: Int) throws(ProtectionError) -> ProtectedDevice.Key {
+    var key: ProtectedDevice.Key?
     var failure: ProtectionError?
     withBytes { bytes in
-      do throws(ProtectionError) { key = try DeviceKey(copying: bytes.extracting(0..<byteCount)) } catch {
+      do throws(ProtectionError) { key = try ProtectedDevice.Key(copying: bytes.extracting(0..<byteCount)) } catch {
         failure = error
       }
     }

@@ -7,7 +7,7 @@ public import StateRestoration
 /// A lock of the device forgets the keys, in every process. They also expire by themselves after a time. They are in the
 /// kernel's memory, are never swapped, and end with the login session or the machine. Every program of the same user can read
 /// them in a user's keyring; in a session's only programs of the session.
-public struct SessionKeyring: ClassKeyCustody, KeyPlace {
+public struct SessionKeyring: ProtectedDevice.KeyCustody, KeyPlace {
   /// The keyring that has the keys.
   public enum Keyring: Sendable, Hashable {
     /// The login session's, where the system makes one for each (`pam_keyinit`). Elsewhere it ends with the process.
@@ -49,12 +49,12 @@ public struct SessionKeyring: ClassKeyCustody, KeyPlace {
     Int32(keyring == .session ? ckeyring_session : ckeyring_user_session)
   }
 
-  private static func name(_ entry: ClassKeyCustodyEntry) -> String {
+  private static func name(_ entry: ProtectedDevice.KeyCustodyEntry) -> String {
     "state-restoration/\(entry.keybag)/\(entry.protection)"
   }
 
   /// Keeps a key, for the time limit from now on.
-  public func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry) {
+  public func keep(_ key: Span<UInt8>, for entry: ProtectedDevice.KeyCustodyEntry) {
     let id = unsafe key.withUnsafeBufferPointer { bytes in
       unsafe ckeyring_add("user", Self.name(entry), bytes.baseAddress, bytes.count, number)
     }
@@ -67,7 +67,7 @@ public struct SessionKeyring: ClassKeyCustody, KeyPlace {
   }
 
   /// Lends a key, if it is there and has not expired.
-  public func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
+  public func lend(_ entry: ProtectedDevice.KeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
     let id = unsafe ckeyring_search(number, "user", Self.name(entry))
     guard id >= 0 else { return }
     var count = 0
@@ -80,7 +80,7 @@ public struct SessionKeyring: ClassKeyCustody, KeyPlace {
   }
 
   /// Ends a key, also for processes that have found it already.
-  public func forget(_ entry: ClassKeyCustodyEntry) {
+  public func forget(_ entry: ProtectedDevice.KeyCustodyEntry) {
     let id = unsafe ckeyring_search(number, "user", Self.name(entry))
     if id >= 0 { end(id) }
   }

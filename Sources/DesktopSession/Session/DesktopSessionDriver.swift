@@ -2,15 +2,15 @@ import Dispatch
 import Glibc
 public import StateRestoration
 
-extension LifecycleNotification.Kind {
+extension Lifecycle.Notification.Kind {
   /// The screen is blank, or not any more: a change between `blank` and `on`.
-  public static let screenBlanked: LifecycleNotification.Kind = "screenBlanked"
+  public static let screenBlanked: Lifecycle.Notification.Kind = "screenBlanked"
 }
 
 /// Drives a program by its desktop session: the screen's lock, sleep, shutdown, the end of the session.
 ///
 /// ```swift
-/// var options = DesktopSessionOptions(applicationName: "Notes")
+/// var options = DesktopSessionDriver.Options(applicationName: "Notes")
 /// options.log = log
 /// let driver = DesktopSessionDriver(application: application, device: device, options: options)
 /// driver.start()
@@ -19,13 +19,13 @@ extension LifecycleNotification.Kind {
 /// | The session says | The driver does |
 /// |---|---|
 /// | the screen is locked | `sleep`: preserves, leaves the foreground, locks the device with its grace period |
-/// | the screen is unlocked | asks the device's custody, `enterForeground`, then ``DesktopSessionOptions/onUnlock`` |
+/// | the screen is unlocked | asks the device's custody, `enterForeground`, then ``DesktopSessionDriver/Options/onUnlock`` |
 /// | the machine will sleep | `sleep`, takes the keys away without grace, lets go of the inhibitor |
 /// | the machine wakes | takes the inhibitor again; `enterForeground` unless the screen is locked |
 /// | the machine stops | `terminate`, lets go of the inhibitor, calls `onEnd` |
 /// | the session may end | preserves and answers |
 /// | the session ends | `terminate`, calls `onEnd` |
-/// | the screen is blank | posts a `LifecycleNotification`, or locks where the options say so |
+/// | the screen is blank | posts a `Lifecycle.Notification`, or locks where the options say so |
 ///
 /// A bus or a service that is missing, goes away, hangs or sends nonsense costs nothing but its announcements; ``report`` and
 /// the log say so, and it is tried again. Nothing waits longer than its budget: a thread of the driver's own lets go of the
@@ -40,9 +40,9 @@ extension LifecycleNotification.Kind {
   }
 
   /// The services that were reached, and the incidents so far.
-  public private(set) var report = DesktopSessionReport()
+  public private(set) var report = DesktopSessionDriver.Report()
 
-  private let options: DesktopSessionOptions
+  private let options: DesktopSessionDriver.Options
   private let device: ProtectedDevice
   private weak var application: RestorableApplication?
   private let onEnd: @MainActor (End) -> Void
@@ -60,7 +60,7 @@ extension LifecycleNotification.Kind {
   ///   - options: How the session is used.
   ///   - onEnd: Called when the session has ended the life cycle; by default the process ends with success.
   public init(
-    application: RestorableApplication, device: ProtectedDevice, options: DesktopSessionOptions,
+    application: RestorableApplication, device: ProtectedDevice, options: DesktopSessionDriver.Options,
     onEnd: (@MainActor (End) -> Void)? = nil
   ) {
     self.application = application
@@ -86,7 +86,7 @@ extension LifecycleNotification.Kind {
       return
     }
     self.loop = loop
-    for service in DesktopSessionReport.Service.allCases { report.services[service] = .connecting }
+    for service in DesktopSessionDriver.Report.Service.allCases { report.services[service] = .connecting }
     let (events, sender) = AsyncStream.makeStream(of: SessionEvent.self)
     let device = device
     loop.start { [options] in
@@ -148,7 +148,7 @@ extension LifecycleNotification.Kind {
     case .blanked(let isBlanked):
       self.isBlanked = isBlanked
       let (before, after) = isBlanked ? ("on", "blank") : ("blank", "on")
-      lifecycle.post(LifecycleNotification(.screenBlanked, .change(from: before, to: after)))
+      lifecycle.post(Lifecycle.Notification(.screenBlanked, .change(from: before, to: after)))
     case .sleeping(let ticket):
       try? await lifecycle.sleep()
       device.lock(gracePeriod: .zero)
@@ -209,7 +209,7 @@ extension LifecycleNotification.Kind {
   private func log(_ text: String) { options.log.log(.info, "desktop session: \(text)") }
 }
 
-extension DeviceOptions {
+extension ProtectedDevice.Options {
   /// Where the keys are kept, in a line each.
   var custodyLines: [String] {
     // One of the program's own is named as it prints.

@@ -3,7 +3,7 @@ final class ScreenSaverService: SessionService {
   let link: ServiceLink
   private unowned let monitor: SessionMonitor
 
-  init(_ monitor: SessionMonitor, _ service: DesktopSessionReport.Service) {
+  init(_ monitor: SessionMonitor, _ service: DesktopSessionDriver.Report.Service) {
     self.monitor = monitor
     let name = service == .screenSaver ? "org.freedesktop.ScreenSaver" : "org.gnome.ScreenSaver"
     link = ServiceLink(to: service, at: name, monitor)

@@ -3,7 +3,7 @@
 /// Only signals of the name's owner are believed, and only answers of the owner that was asked.
 final class ServiceLink {
   /// The service's name in the report.
-  let service: DesktopSessionReport.Service
+  let service: DesktopSessionDriver.Report.Service
   private unowned let monitor: SessionMonitor
   private let watch: NameWatch
   private weak var user: (any SessionService)?
@@ -23,7 +23,8 @@ final class ServiceLink {
   ///   - name: The service's name on the bus.
   ///   - startsService: Whether the bus may start the service.
   init(
-    to service: DesktopSessionReport.Service, at name: String, _ monitor: SessionMonitor, startsService: Bool = false
+    to service: DesktopSessionDriver.Report.Service, at name: String, _ monitor: SessionMonitor,
+    startsService: Bool = false
   ) {
     self.service = service
     self.monitor = monitor

@@ -11,7 +11,7 @@ enum SessionEvent: Sendable, Equatable {
   /// The session may end; the ticket answers the question.
   case queryEnd(QueryTicket)
   case ending
-  case standing(DesktopSessionReport.Service, DesktopSessionReport.Standing)
+  case standing(DesktopSessionDriver.Report.Service, DesktopSessionDriver.Report.Standing)
   case inhibitor(isHeld: Bool)
   case incident(String)
 }

@@ -5,14 +5,14 @@ import StateRestoration
 ///
 /// It belongs to the loop's thread.
 final class SessionMonitor {
-  let options: DesktopSessionOptions
+  let options: DesktopSessionDriver.Options
   private let emitEvent: (SessionEvent) -> Void
   private let lockDevice: @Sendable () -> Void
   private var buses: [BusPeer] = []
   private var timers: [UInt64: (due: MonotonicTime, body: () -> Void)] = [:]
   private var lastTimer: UInt64 = 0
   private var lastTicket: UInt64 = 0
-  private var blankedBy: Set<DesktopSessionReport.Service> = []
+  private var blankedBy: Set<DesktopSessionDriver.Report.Service> = []
   private(set) var logind: LogindService!
   private(set) var portal: PortalService!
 
@@ -22,7 +22,7 @@ final class SessionMonitor {
   ///   - emit: Takes the events, in order; must not block.
   ///   - lockDevice: Locks the device at once, on a thread of its own: the main actor has not come to it.
   init(
-    options: DesktopSessionOptions, emit: @escaping @Sendable (SessionEvent) -> Void,
+    options: DesktopSessionDriver.Options, emit: @escaping @Sendable (SessionEvent) -> Void,
     lockDevice: @escaping @Sendable () -> Void
   ) {
     self.options = options
@@ -95,7 +95,7 @@ final class SessionMonitor {
   func lockLate() { lockDevice() }
 
   /// One of the screen savers began or ended; told on when the screen as a whole changes.
-  func setBlanked(_ isBlanked: Bool, by service: DesktopSessionReport.Service) {
+  func setBlanked(_ isBlanked: Bool, by service: DesktopSessionDriver.Report.Service) {
     let before = !blankedBy.isEmpty
     if isBlanked { blankedBy.insert(service) } else { blankedBy.remove(service) }
     if before == blankedBy.isEmpty { emit(.blanked(!blankedBy.isEmpty)) }

@@ -23,7 +23,7 @@ enum ChildList {
     body.withBytes { buffer.writeCounted($0) }
   }
 
-  /// Reads a list of at most `limit` numbers, each below `nextID`, from a parser that ends where the list does.
+  /// Reads a list of at most `limit` numbers that nodes can have, from a parser that ends where the list does.
   static func parse(
     _ parser: inout ByteCursor, limit: Int, nextID: UInt32
   ) throws(ArchiveError) -> [UInt32] {
@@ -34,11 +34,13 @@ enum ChildList {
       let extra = try parser.readNumber32()
       let (start, overflow) = previousEnd.addingReportingOverflow(step)
       // Compared one by one: a sum could be more than a number holds.
-      guard !overflow, start >= 0, start < Int64(nextID), Int64(extra) < Int64(nextID) - start else {
+      guard !overflow, let first = UInt32(exactly: start), let end = NodeNumber.end(behind: first, nextID: nextID),
+        extra < end - first
+      else {
         throw parser.corrupt("a list of children names a node that cannot be")
       }
       guard children.count + Int(extra) < limit else { throw parser.corrupt("a list of children is too long") }
-      children.append(contentsOf: UInt32(start)...UInt32(start) + extra)
+      children.append(contentsOf: first...first + extra)
       previousEnd = start + Int64(extra) + 1
     }
     guard parser.remaining == 0 else { throw parser.corrupt("a list of children has bytes too many") }

@@ -18,12 +18,12 @@ extension RestorationArchive.Context {
   ) throws(ArchiveError) {
     self.timeSaved = timeSaved
     schemaVersion = StateVersion(rawValue: try parser.readNumber32())
-    applicationVersion = ApplicationVersion(try parser.readString())
+    applicationVersion = RestorationArchive.ApplicationVersion(try parser.readString())
     systemVersion = try parser.readString()
-    interfaceIdiom = InterfaceIdiom(rawValue: try parser.readString())
+    interfaceIdiom = RestorationArchive.InterfaceIdiom(rawValue: try parser.readString())
     switch try parser.readByte() {
     case 0: versionTag = nil
-    case 1: versionTag = VersionTag(try parser.readString())
+    case 1: versionTag = RestorationArchive.VersionTag(try parser.readString())
     default: throw parser.corrupt("the context is not one of this format")
     }
     boot = try parser.readString()

@@ -4,7 +4,7 @@ extension RestorationArchive {
   /// The circumstances of a save, readable before any node.
   public struct Context: Hashable, Codable, Sendable {
     /// The version of the program that preserved the state.
-    public var applicationVersion: ApplicationVersion
+    public var applicationVersion: RestorationArchive.ApplicationVersion
     /// The program's own version of what it stores, for migrations of the whole.
     public var schemaVersion: StateVersion
     /// The operating system's version, as the program worded it.
@@ -14,9 +14,9 @@ extension RestorationArchive {
     /// Kept to the bit.
     public var timeSaved: Date
     /// The kind of interface the state comes from.
-    public var interfaceIdiom: InterfaceIdiom
+    public var interfaceIdiom: RestorationArchive.InterfaceIdiom
     /// The user interface's version tag; nil when the program has none.
-    public var versionTag: VersionTag?
+    public var versionTag: RestorationArchive.VersionTag?
     /// The start of the machine in which the state was preserved; empty when the program doesn't ask for ages.
     package var boot = ""
     /// Seconds since that start.
@@ -24,8 +24,10 @@ extension RestorationArchive {
 
     /// Makes a context.
     package init(
-      applicationVersion: ApplicationVersion = "", schemaVersion: StateVersion = 1, systemVersion: String = "",
-      timeSaved: Date, interfaceIdiom: InterfaceIdiom = .unspecified, versionTag: VersionTag? = nil
+      applicationVersion: RestorationArchive.ApplicationVersion = "", schemaVersion: StateVersion = 1,
+      systemVersion: String = "",
+      timeSaved: Date, interfaceIdiom: RestorationArchive.InterfaceIdiom = .unspecified,
+      versionTag: RestorationArchive.VersionTag? = nil
     ) {
       self.applicationVersion = applicationVersion
       self.schemaVersion = schemaVersion

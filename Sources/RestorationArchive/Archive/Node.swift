@@ -22,7 +22,7 @@ extension RestorationArchive {
     /// The version of the object's state.
     package var version: StateVersion
     /// How soon the state is left out when there is too much of it.
-    package var priority: PreservationPriority
+    package var priority: RestorationArchive.Priority
     /// What kind of object it is and what became of its state.
     package var flags: NodeFlags
     /// When the row last had an object; nil when it had one in the newest save, and when the program doesn't say.
@@ -38,7 +38,7 @@ extension RestorationArchive {
 
     /// Makes attributes.
     package init(
-      classTag: RestorationClass? = nil, version: StateVersion = 1, priority: PreservationPriority = .normal,
+      classTag: RestorationClass? = nil, version: StateVersion = 1, priority: RestorationArchive.Priority = .normal,
       flags: NodeFlags = [], savedAt: Date? = nil, model: ModelIdentifier? = nil, role: RestorationRole? = nil,
       save: UInt32 = 0
     ) {
@@ -95,15 +95,24 @@ extension RestorationArchive {
     /// Set by the writer; cleared when state is stored again.
     package static let shed = NodeFlags(rawValue: 1 << 12)
 
+    /// Stands for a node that is in another part of the archive; see ``RestorationArchive/Part``.
+    package static let hole = NodeFlags(rawValue: 1 << 13)
+
+    /// A row that only leads to others.
+    ///
+    /// A run that could read one part of the state and not another one has written it beside: the object's state is in the
+    /// readable part, and rows below it belong to the unreadable one.
+    package static let way = NodeFlags(rawValue: 1 << 14)
+
     /// All that there are: any other is damage.
-    static let known = NodeFlags(rawValue: (1 << 13) - 1)
+    static let known = NodeFlags(rawValue: (1 << 15) - 1)
   }
 }
 
 extension NodeID {
-  /// The number of a node; nil for ``PartHeader/rootID``.
+  /// The number of a node; nil for ``ArchiveHeader/rootID``.
   init?(unlessRoot number: UInt32) {
-    if number == PartHeader.rootID { return nil }
+    if number == ArchiveHeader.rootID { return nil }
     self.init(rawValue: number)
   }
 }

@@ -16,7 +16,7 @@ struct NodeBlock: Sendable {
 
   /// The node's number.
   var id: UInt32
-  /// The parent's number; ``PartHeader/rootID`` for a root.
+  /// The parent's number; ``ArchiveHeader/rootID`` for a root.
   var parent: UInt32
   /// The identifier.
   var name: String
@@ -34,6 +34,9 @@ struct NodeBlock: Sendable {
     self.parent == parent && self.name.hasSameBytes(as: name)
   }
 
+  /// Whether it is a hole just if its number is that of another part.
+  func fits(_ part: UInt32) -> Bool { attributes.flags.contains(.hole) == (NodeNumber.part(of: id) != part) }
+
   /// Reads a block from a parser that ends where the block does, of the base or of a delta.
   init(parsing parser: inout ByteCursor, delta: Data? = nil) throws(ArchiveError) {
     id = try parser.readNumber32()
@@ -46,7 +49,7 @@ struct NodeBlock: Sendable {
     tag = head & Mark.tag != 0 ? try parser.readNumber32() : nil
     attributes = RestorationArchive.Attributes(
       version: StateVersion(rawValue: head & Mark.version != 0 ? try parser.readNumber32() : 1),
-      priority: PreservationPriority(rawValue: UInt8(head & Mark.priority)) ?? .normal,
+      priority: RestorationArchive.Priority(rawValue: UInt8(head & Mark.priority)) ?? .normal,
       flags: RestorationArchive.NodeFlags(rawValue: UInt16(head >> Mark.flagShift)))
     if head & Mark.savedAt != 0 {
       attributes.savedAt = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try parser.readFixed()))

@@ -28,7 +28,14 @@ public struct ArchiveDecoder: Sendable {
     try data.withBytes { try decode(type, $0) }
   }
 
-  private func decode<T: Decodable>(_ type: T.Type, _ bytes: Borrowed<UInt8>) throws -> T {
+  /// Decodes a value, and notes the stored fields that its type does not know.
+  package func decode<T: Decodable>(_ type: T.Type, from data: Data, noting unknown: UnknownFields?) throws -> T {
+    try data.withBytes { try decode(type, $0, noting: unknown) }
+  }
+
+  private func decode<T: Decodable>(
+    _ type: T.Type, _ bytes: Borrowed<UInt8>, noting unknown: UnknownFields? = nil
+  ) throws -> T {
     try DecodePool.withSession { session in
       let state = session.state
       var cursor = ByteCursor(bytes)
@@ -43,6 +50,7 @@ public struct ArchiveDecoder: Sendable {
           bytes, view, identity: tables.identity, userInfo: userInfo, depthLimit: depthLimit)
         // The tables took their share of four times the input already.
         state.pointee.preallocationBudget -= 2 * cursor.offset
+        if let unknown { state.pointee.unknownFields = (unknown, root.pointee.depth + 1) }
         let value = try root.read(type, tag, &cursor)
         guard cursor.remaining == 0 else {
           throw cursor.corrupt("there are more bytes than the value has").decodingError([])

@@ -38,6 +38,8 @@ package struct ArchiveError: Error, Sendable, CustomStringConvertible {
     package static let decodingFailed = Code("decodingFailed")
     /// No value was stored under this key.
     package static let keyNotFound = Code("keyNotFound")
+    /// A change would alter a part of the archive that can't be read now.
+    package static let partAway = Code("partAway")
     /// The supplier of the bytes failed; see the cause.
     package static let sourceFailed = Code("sourceFailed")
   }
@@ -46,6 +48,8 @@ package struct ArchiveError: Error, Sendable, CustomStringConvertible {
   package var code: Code
   /// The node concerned; nil when no node is.
   package var path: RestorationPath?
+  /// The part of an archive of several whose bytes it is about; nil when there is one part, and when it is about none.
+  package var part: RestorationArchive.Part?
   /// The position in bytes, counted from the start of what `message` names; nil when there is none.
   package var offset: Int?
   /// The failure, then the remedy.
@@ -92,6 +96,7 @@ package struct ArchiveError: Error, Sendable, CustomStringConvertible {
   package var description: String {
     var text = "\(code): \(message)"
     if let path { text += " (at \(path))" }
+    if let part { text += " (part \(part.rawValue))" }
     if let offset { text += " (byte \(offset))" }
     if let cause { text += ": \(cause.descriptionWithoutState)" }
     return text

@@ -1,15 +1,17 @@
-/// Text that names or tags something: kept, compared and ordered byte for byte.
-///
-/// Two spellings that Unicode calls equivalent are two values, as they are in a file. A conforming type gives its
-/// `rawValue` and nothing else; it can be written as a literal and is stored as the bare text.
-public protocol ExactText: RawRepresentable<String>, Hashable, Codable, Sendable, Comparable,
-  ExpressibleByStringInterpolation, CustomStringConvertible
-{
-  /// Makes a value of any text.
-  init(rawValue: String)
+extension RestorationArchive {
+  /// Text that names or tags something: kept, compared and ordered byte for byte.
+  ///
+  /// Two spellings that Unicode calls equivalent are two values, as they are in a file. A conforming type gives its
+  /// `rawValue` and nothing else; it can be written as a literal and is stored as the bare text.
+  public protocol ExactText: RawRepresentable<String>, Hashable, Codable, Sendable, Comparable,
+    ExpressibleByStringInterpolation, CustomStringConvertible
+  {
+    /// Makes a value of any text.
+    init(rawValue: String)
+  }
 }
 
-extension ExactText {
+extension RestorationArchive.ExactText {
   /// Makes a value of any text.
   public init(_ rawValue: String) {
     self.init(rawValue: rawValue)

@@ -2,7 +2,7 @@
 ///
 /// Rows move between launches and model objects have a store of their own, so state keeps this and asks the
 /// data source where the element is now.
-public struct ModelIdentifier: ExactText {
+public struct ModelIdentifier: RestorationArchive.ExactText {
   /// The text as given; compared and stored byte for byte.
   public let rawValue: String
 

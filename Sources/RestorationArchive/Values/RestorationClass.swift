@@ -2,7 +2,7 @@
 ///
 /// Renaming a type must not lose its users' state, and nothing named in a file may choose a type: only tags
 /// that the program registered are ever looked up.
-public struct RestorationClass: ExactText {
+public struct RestorationClass: RestorationArchive.ExactText {
   /// The text as given; compared and stored byte for byte.
   public let rawValue: String
 

@@ -1,5 +1,5 @@
 /// The part of a child in its container, when its place in the order doesn't tell.
-public struct RestorationRole: ExactText {
+public struct RestorationRole: RestorationArchive.ExactText {
   /// The role's name, as stored.
   public let rawValue: String
 

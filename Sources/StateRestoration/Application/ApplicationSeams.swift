@@ -56,7 +56,7 @@ package import FoundationShim
   var snapshots: SnapshotKeeper? { get set }
 
   /// How much restoring brings back.
-  var extent: RestorationExtent { get set }
+  var extent: Lifecycle.LaunchOptions.Extent { get set }
 }
 
 extension ApplicationEngine {

@@ -1,7 +1,5 @@
-/// An open handle of a protected file that is closed while the program is inactive and opened anew.
-///
-/// `ProtectedFileHandle` is one; another object that keeps plaintext of a file can be one too.
-@MainActor public protocol ReopenableHandle: AnyObject {
+/// What the keeper of handles needs of a `ProtectedFileHandle`.
+@MainActor protocol ReopenableHandle: AnyObject {
   /// The class of the file; only handles of `complete` files are closed.
   var protection: ProtectionClass { get }
 

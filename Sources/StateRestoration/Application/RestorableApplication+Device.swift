@@ -9,7 +9,7 @@ extension RestorableApplication {
   ) throws(RestorationError) {
     self.init(
       engine: coordinator, device: device,
-      snapshots: try device.snapshots(of: coordinator.configuration, scene: coordinator.session), lifecycle: lifecycle,
+      snapshots: try device.snapshots(of: coordinator.configuration, scene: coordinator.window), lifecycle: lifecycle,
       delegate: delegate)
   }
 
@@ -17,7 +17,7 @@ extension RestorableApplication {
   static func make(
     device: ProtectedDevice, coordinator: RestorationCoordinator, delegate: any RestorableApplicationDelegate
   ) async throws(ProtectionError) -> RestorableApplication {
-    let (configuration, scene) = (coordinator.configuration, coordinator.session)
+    let (configuration, scene) = (coordinator.configuration, coordinator.window)
     let snapshots = try await device.away { (device) throws(ProtectionError) in
       try device.snapshotStore(of: configuration, scene: scene)
     }
@@ -66,7 +66,7 @@ extension RestorableApplication {
 extension ProtectedDevice {
   /// The slot of a snapshot, for a program that makes the parts itself.
   fileprivate func snapshots(
-    of configuration: RestorationConfiguration, scene: SceneSession.ID?
+    of configuration: RestorationConfiguration, scene: RestoredWindow.ID?
   ) throws(RestorationError) -> DeviceSnapshotStore {
     do throws(ProtectionError) {
       return try snapshotStore(of: configuration, scene: scene)
@@ -106,8 +106,7 @@ extension RestorationCoordinator: ApplicationEngine {
   package func freeMemory() {
     // Nobody can be in the middle of reading it.
     if operations.current == nil { restored?.releaseState() }
-    let survivesLocks = [.none, .completeUntilFirstUserAuthentication].contains(configuration.protection)
-    worker.post { $0.freeMemory(readsAgain: survivesLocks) }
+    worker.post { $0.freeMemory() }
   }
 
   package func beginGuard() { extendStateRestoration() }

@@ -39,7 +39,7 @@ import FoundationShim
   private let snapshots: SnapshotKeeper
   private let handles = HandleKeeper()
   private var availability: (any Sendable)?
-  private var observation: LifecycleObservation?
+  private var observation: Lifecycle.Observation?
   private var ignoresNextSnapshot = false
   /// The count of saves at which the snapshot on disk shows the state; 0 is the state of the launch.
   private var snapshotSave: UInt64 = 0
@@ -97,7 +97,7 @@ import FoundationShim
   /// Throws `killed` or `watchdog` when the program ended in the middle, `illegalTransition` when it runs already, and
   /// `waitsForItself` when called by one of its own callbacks.
   @discardableResult
-  public func launch(_ options: LaunchOptions = .icon) async throws(LifecycleError) -> RestorationReport? {
+  public func launch(_ options: Lifecycle.LaunchOptions = .icon) async throws(LifecycleError) -> RestorationReport? {
     engine.beginGuard()
     await snapshots.begin()
     do throws(LifecycleError) {
@@ -116,7 +116,7 @@ import FoundationShim
   ///
   /// With ``RestorationConfiguration/isDeveloperMode`` the state stays. Of several windows all are tried, and the first error is
   /// thrown. While the device is locked, nobody can say which windows there were: those of this run are deleted, and
-  /// `discardFailed` is thrown, with `locked` as its cause. After the unlock, ``RestoredWindows/sessions`` names the others, and
+  /// `discardFailed` is thrown, with `locked` as its cause. After the unlock, ``RestoredWindows/known`` names the others, and
   /// ``RestoredWindows/discard(_:)`` deletes each. `discardFailed` is also thrown, now and later, after a list of windows was
   /// lost: nobody can name those that were only in it.
   public func forceQuit() async throws(RestorationError) {
@@ -197,15 +197,23 @@ import FoundationShim
 
   /// Closes this handle when the program resigns active, if its file is `complete`, and opens it anew.
   ///
-  /// A `ProtectedFileHandle`, which needs nothing else, or an object of your own. One that can't be opened again, because the
-  /// file is gone, say, is told to the delegate; while locked it is tried again after the unlock. The handle is not retained.
-  public func manage(_ handle: any ReopenableHandle) { handles.add(handle) }
+  /// One that can't be opened again, because the file is gone, say, is told to the delegate; while locked it is tried again
+  /// after the unlock. The handle is not retained.
+  public func manage(_ handle: ProtectedFileHandle) { keep(handle) }
+
+  /// Closes and opens a handle with the program.
+  func keep(_ handle: any ReopenableHandle) { handles.add(handle) }
+
+  private func reopeningFailed(of handle: any ReopenableHandle, with error: ProtectionError) {
+    guard let handle = handle as? ProtectedFileHandle else { return }
+    delegate?.didFailToReopen(handle, error: error)
+  }
 
   private func availabilityChanged(_ isAvailable: Bool) {
     lifecycle.post(.protectedData(isAvailable: isAvailable))
     guard isAvailable else { return handles.deviceWasLocked() }
     engine.protectedDataDidBecomeAvailable()
-    Task { await handles.deviceWasUnlocked { handle, error in delegate?.didFailToReopen(handle, error: error) } }
+    Task { await handles.deviceWasUnlocked(onFailure: reopeningFailed) }
   }
 }
 
@@ -326,6 +334,6 @@ extension RestorableApplication: LifecycleWork {
   }
 
   private func openHandles() async {
-    await handles.openAll { handle, error in delegate?.didFailToReopen(handle, error: error) }
+    await handles.openAll(onFailure: reopeningFailed)
   }
 }

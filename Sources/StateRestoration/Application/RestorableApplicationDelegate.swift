@@ -3,7 +3,8 @@ public import FoundationShim
 /// What a program tells ``RestorableApplication`` about its hierarchy, and is told about its state.
 ///
 /// Everything but the root controller has a default. Where a class uses a default, all its subclasses do: a subclass can
-/// only override what its base class declares itself. Methods are matched by exact signature: a misspelt one is never called.
+/// only override what its base class declares itself. Conform in an extension of its
+/// own: there the compiler warns of a method that nearly has the name or the type of one of these.
 @MainActor public protocol RestorableApplicationDelegate: LifecycleDelegate {
   /// The root of the hierarchy; asked before restoring and before preserving.
   ///
@@ -37,7 +38,7 @@ public import FoundationShim
   func didPreserve(_ result: Result<PreservationOutcome, RestorationError>)
 
   /// A handle could not be opened anew; while locked it is tried again after the unlock, without being told here.
-  func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError)
+  func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError)
 }
 
 extension RestorableApplicationDelegate {
@@ -63,5 +64,5 @@ extension RestorableApplicationDelegate {
   public func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) {}
 
   /// Does nothing.
-  public func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError) {}
+  public func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError) {}
 }

@@ -11,14 +11,14 @@ import Synchronization
 ///
 /// If the main thread takes no turn for five seconds, or a signal to end comes twice, the process ends by that signal.
 @MainActor public final class SignalDriver {
-  private let watched: Set<LifecycleSignal>
-  private let onExit: @MainActor (LifecycleSignal) -> Void
+  private let watched: Set<SignalDriver.Signal>
+  private let onExit: @MainActor (SignalDriver.Signal) -> Void
   private let arrivals: SignalArrivals
   private var pipe: SignalPipe?
   private weak var lifecycle: Lifecycle?
   private var worker: Task<Void, Never>?
-  private var waiting: [LifecycleSignal] = []
-  private var observation: LifecycleObservation?
+  private var waiting: [SignalDriver.Signal] = []
+  private var observation: Lifecycle.Observation?
   private var stopsWhenSuspended = false
   private var isEnding = false
 
@@ -32,15 +32,16 @@ import Synchronization
   ///   - onExit: Called when a signal has ended the life cycle; by default the process ends by that signal, so
   ///     that its parent sees the reason.
   public convenience init(
-    signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
-    onExit: (@MainActor (LifecycleSignal) -> Void)? = nil
+    signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases),
+    onExit: (@MainActor (SignalDriver.Signal) -> Void)? = nil
   ) {
     self.init(signals: signals, mainLoop: nil, onExit: onExit)
   }
 
   /// Makes a driver for a program with a main loop of its own.
   init(
-    signals: Set<LifecycleSignal>, mainLoop: RestorationMainLoop?, onExit: (@MainActor (LifecycleSignal) -> Void)? = nil
+    signals: Set<SignalDriver.Signal>, mainLoop: RestorationMainLoop?,
+    onExit: (@MainActor (SignalDriver.Signal) -> Void)? = nil
   ) {
     watched = signals
     arrivals = SignalArrivals(mainLoop)
@@ -84,7 +85,7 @@ import Synchronization
   }
 
   /// Takes what has arrived.
-  private func take(_ signals: [LifecycleSignal], isInLoop: Bool) {
+  private func take(_ signals: [SignalDriver.Signal], isInLoop: Bool) {
     guard pipe != nil else { return }
     // In a turn of the program's main loop nobody would go on with the life cycle.
     guard let lifecycle, !isInLoop else { return answerNow(signals) }
@@ -93,7 +94,7 @@ import Synchronization
   }
 
   /// Saves what is open, and ends or stops the process.
-  private func answerNow(_ signals: [LifecycleSignal]) {
+  private func answerNow(_ signals: [SignalDriver.Signal]) {
     if let end = signals.first(where: \.isEnd) { return self.end(by: end) }
     guard signals.last == .terminalStop else { return }
     ExitGuard.saveAll(isEnd: false)
@@ -122,11 +123,13 @@ import Synchronization
   /// Ends the process by a signal, so that its parent sees the reason: what `onExit` does unless told otherwise.
   ///
   /// For an `onExit` of your own that first gives back a terminal or closes a window.
-  public nonisolated static func endProcess(by signal: LifecycleSignal) -> Never { SignalPipe.endProcess(by: signal) }
+  public nonisolated static func endProcess(by signal: SignalDriver.Signal) -> Never {
+    SignalPipe.endProcess(by: signal)
+  }
 
   isolated deinit { pipe?.giveBack() }
 
-  private func handle(_ signal: LifecycleSignal, _ lifecycle: Lifecycle) async {
+  private func handle(_ signal: SignalDriver.Signal, _ lifecycle: Lifecycle) async {
     switch signal {
     case .terminalStop:
       stopsWhenSuspended = true
@@ -152,7 +155,7 @@ import Synchronization
     SignalPipe.stopProcess()
   }
 
-  private func end(by signal: LifecycleSignal) {
+  private func end(by signal: SignalDriver.Signal) {
     if isEnding { return }
     isEnding = true
     // Those of this process that another driver would have had to answer for.
@@ -165,7 +168,7 @@ import Synchronization
 /// Signals on their way to the main actor: in a job of it, or after a moment in a turn of the program's main loop.
 private final class SignalArrivals: Sendable {
   private struct State {
-    var signals: [LifecycleSignal] = []
+    var signals: [SignalDriver.Signal] = []
     /// When the first of them came that asks for the end.
     var firstEnd: ContinuousClock.Instant?
   }
@@ -173,7 +176,7 @@ private final class SignalArrivals: Sendable {
   private let state = Mutex(State())
   private let turns: MainTurns
   /// Called with what has arrived, in a turn.
-  @MainActor var onTurn: @MainActor ([LifecycleSignal], _ isInLoop: Bool) -> Void = { _, _ in }
+  @MainActor var onTurn: @MainActor ([SignalDriver.Signal], _ isInLoop: Bool) -> Void = { _, _ in }
 
   /// So long a signal waits for a turn before the process ends without one.
   private static var patience: DispatchTimeInterval { .seconds(5) }
@@ -181,7 +184,7 @@ private final class SignalArrivals: Sendable {
   init(_ mainLoop: RestorationMainLoop?) { turns = MainTurns(mainLoop, headStart: .milliseconds(100)) }
 
   /// Adds a signal; on the thread of the pipe.
-  func add(_ signal: LifecycleSignal) {
+  func add(_ signal: SignalDriver.Signal) {
     let now = ContinuousClock().now
     let isRepeated = state.withLock { state in
       state.signals.append(signal)

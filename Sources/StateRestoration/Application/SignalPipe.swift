@@ -35,7 +35,7 @@ private func takeAsBefore(_ number: Int32) {
 /// Signal actions belong to the whole process, so only one pipe can be open at a time.
 @MainActor final class SignalPipe {
   private let source: any DispatchSourceRead
-  private let previous: [(LifecycleSignal, sigaction)]
+  private let previous: [(SignalDriver.Signal, sigaction)]
 
   /// The two ends; made once and never closed, because a handler may still be about to write when a pipe is given back.
   private static let ends: (read: Int32, write: Int32)? = {
@@ -51,7 +51,7 @@ private func takeAsBefore(_ number: Int32) {
   /// - Parameters:
   ///   - watched: The signals.
   ///   - deliver: Called for each, in the order of their arrival, on a thread of its own, until the pipe is given back.
-  init?(_ watched: Set<LifecycleSignal>, deliver: @escaping @Sendable (LifecycleSignal) -> Void) {
+  init?(_ watched: Set<SignalDriver.Signal>, deliver: @escaping @Sendable (SignalDriver.Signal) -> Void) {
     guard let ends = Self.ends,
       isTaken.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged
     else { return nil }
@@ -60,7 +60,7 @@ private func takeAsBefore(_ number: Int32) {
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.read, queue: Self.queue)
     source.setEventHandler { @Sendable in
       while let byte = Self.takeNote(ends.read) {
-        if let signal = LifecycleSignal(rawValue: Int32(byte)) { deliver(signal) }
+        if let signal = SignalDriver.Signal(rawValue: Int32(byte)) { deliver(signal) }
       }
     }
     source.activate()
@@ -75,7 +75,7 @@ private func takeAsBefore(_ number: Int32) {
   }
 
   /// Takes over one signal; `nil`, and nothing changes, when it is ignored: its sender means nobody to act on it.
-  private static func takeOver(_ signal: LifecycleSignal) -> (LifecycleSignal, sigaction)? {
+  private static func takeOver(_ signal: SignalDriver.Signal) -> (SignalDriver.Signal, sigaction)? {
     var old = sigaction()
     unsafe sigaction(signal.rawValue, nil, &old)
     let ignored = 1  // SIG_IGN
@@ -105,7 +105,7 @@ private func takeAsBefore(_ number: Int32) {
   nonisolated static func stopProcess() { kill(getpid(), SIGSTOP) }
 
   /// Ends this process by a signal, as if it had never been handled; by Ctrl-Z, which ends nothing, with success.
-  nonisolated static func endProcess(by signal: LifecycleSignal) -> Never {
+  nonisolated static func endProcess(by signal: SignalDriver.Signal) -> Never {
     guard signal.isEnd else { exit(0) }
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = nil

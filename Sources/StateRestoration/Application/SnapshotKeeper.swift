@@ -15,7 +15,7 @@ package final class SnapshotKeeper: Sendable {
   private let store: any SnapshotStore
   private let lifetime: Duration?
   private let now: @Sendable () -> Date
-  private let log: (any RestorationLog)?
+  private let log: RestorationLog?
   private let state = Mutex(State())
   private let saves = Atomic<UInt64>(0)
 
@@ -28,7 +28,7 @@ package final class SnapshotKeeper: Sendable {
   ///   - log: Where it is said that one can't be deleted.
   init(
     store: any SnapshotStore, lifetime: Duration? = nil, now: @escaping @Sendable () -> Date = { Date() },
-    log: (any RestorationLog)? = nil
+    log: RestorationLog? = nil
   ) {
     self.store = store
     self.lifetime = lifetime

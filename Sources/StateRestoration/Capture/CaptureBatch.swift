@@ -1,3 +1,4 @@
+internal import DataProtection
 internal import FoundationShim
 internal import RestorationArchive
 
@@ -70,6 +71,8 @@ struct CaptureBatch: Sendable {
     var first: [NodeID] = []
     /// Rows with nothing but *first* records, which become one with the row.
     var rows: [NodeID] = []
+    /// The row in which the object has written before, below another one, and that becomes one with the row.
+    var brought: NodeID?
     /// Whether restoring itself has made the values others than those stored: they were migrated, or were not read whole.
     var isChanged = false
   }
@@ -118,13 +121,15 @@ struct CaptureBatch: Sendable {
     var kind: Int
     /// The row of its one value in the kind's column; nil when it has none.
     var row: Int?
-    var priority = PreservationPriority.normal
+    var priority = RestorationArchive.Priority.normal
     var flags = RestorationArchive.NodeFlags(rawValue: 0)
     /// The other values under their keys, in the order of encoding.
     var entries: [RestorationArchive.Entry] = []
     var model: ModelIdentifier?
     /// The object's role in its container; nil when its place says it.
     var role: RestorationRole?
+    /// The protection class of its state, and of that below it; nil for its parent's.
+    var protection: ProtectionClass?
   }
 
   var placements: [Placement] = []
@@ -143,7 +148,7 @@ struct CaptureBatch: Sendable {
   var leftGifts: [Gift] = []
   /// Rows that a scope has forgotten.
   var removedRows: [NodeID] = []
-  var findings: [PreservationFinding] = []
+  var findings: [PreservationOutcome.Finding] = []
   /// Whether this is how the objects are when they are met: at the end of the turn that restored, or found the device locked.
   var isMeeting = false
   /// The registered classes, when they have changed since the last capture.

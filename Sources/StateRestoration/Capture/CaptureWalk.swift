@@ -3,7 +3,7 @@ internal import RestorationArchive
 /// One walk through the hierarchy: its finds, and its open tasks.
 @MainActor struct CaptureWalk {
   /// What coder methods may ask for.
-  let context: RestorationContext
+  let context: RestorationArchive.Context
   /// The number of the capture.
   let number: Int
   /// The objects with this key or a higher one have come with it.
@@ -53,7 +53,7 @@ internal import RestorationArchive
   let kept: String
   let refused: String
 
-  var finding: PreservationFinding {
+  var finding: PreservationOutcome.Finding {
     .duplicateIdentifier(path: (parent?.path ?? []).appending(identifier), kept: kept, refused: refused)
   }
 }

@@ -30,8 +30,9 @@ internal import RestorationArchive
   var isNewcomer = false
   /// Whether a reference brought it in, and nothing else.
   var isByHand = false
-  /// Whether it died with the turn that restored it, so that its state is carried over.
-  var isUnheld = false
+  /// Whether its state is carried over when it leaves: it died with the turn that restored it, or the program can't read what
+  /// it was given.
+  var leavesState = false
   /// Whether a child has a role.
   var hasRoles = false
   /// Whether the object is asked at every capture of everything.
@@ -73,7 +74,7 @@ internal import RestorationArchive
   /// Raised when the object may have changed since it was last captured, and from the beginning.
   let flag: ChangeFlag
   /// The object's marked properties.
-  private let properties: [RestoredProperty]
+  private let properties: [RestorationEncoder.Property]
 
   /// Tracks an object.
   ///
@@ -138,7 +139,8 @@ extension LiveNode {
   ///   - values: Its values, where they were copied already.
   ///   - context: What coder methods may ask for.
   func read(
-    _ object: any RestorableObject, values: CapturedValues? = nil, context: @autoclosure () -> RestorationContext
+    _ object: any RestorableObject, values: CapturedValues? = nil,
+    context: @autoclosure () -> RestorationArchive.Context
   ) -> CapturedState {
     let values = values ?? readValues(object, context: context())
     let shape = subject.plan.shape.read(object)
@@ -146,7 +148,9 @@ extension LiveNode {
   }
 
   /// Copies an object's values as `read` does, and asks neither for its identity nor for its children.
-  func readValues(_ object: any RestorableObject, context: @autoclosure () -> RestorationContext) -> CapturedValues {
+  func readValues(_ object: any RestorableObject, context: @autoclosure () -> RestorationArchive.Context)
+    -> CapturedValues
+  {
     let plan = subject.plan
     var captured = CapturedValues()
     if let column = subject.column { captured.row = plan.state?.capture(object, in: column) }

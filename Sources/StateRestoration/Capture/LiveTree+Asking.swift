@@ -38,6 +38,12 @@ struct AskedValues: Sendable {
 }
 
 extension LiveTree {
+  /// Whether there are objects whose changes can't be noticed; call this between captures.
+  var hasAnyoneToAsk: Bool {
+    if polled.last?.isRemoved == true { polled.removeAll { $0.isRemoved } }
+    return !polled.isEmpty
+  }
+
   /// Begins a round; objects that come later have a later one.
   func beginAsking() -> AskingRound { AskingRound(polled, revision: revision) }
 
@@ -49,7 +55,7 @@ extension LiveTree {
   ///   - context: What coder methods may ask for.
   ///   - isOver: Whether the turn is over; asked after each object, with how many were looked at for it: children as well.
   func ask(
-    _ round: inout AskingRound, application: ApplicationState? = nil, context: RestorationContext,
+    _ round: inout AskingRound, application: ApplicationState? = nil, context: RestorationArchive.Context,
     until isOver: (Int) -> Bool
   ) -> AskedValues {
     precondition(!isCapturing, "A capture is in progress.")
@@ -110,7 +116,8 @@ extension LiveTree {
   func saysOnlyItsName(_ captured: CapturedState, _ node: LiveNode) -> Bool {
     let shape = captured.shape
     return shape.identifier == node.identifier && shape.model == nil && shape.priority == .normal
-      && shape.children.isEmpty && shape.views.isEmpty && shape.roles.isEmpty && captured.references.isEmpty
+      && shape.protection == nil && shape.children.isEmpty && shape.views.isEmpty && shape.roles.isEmpty
+      && captured.references.isEmpty
       && node.identity?.classTag == shape.classTag ?? node.subject.plan.typeName
   }
 
@@ -145,6 +152,7 @@ extension CapturedState {
     hasher.combine(shape.classTag)
     hasher.combine(shape.model)
     hasher.combine(shape.priority)
+    hasher.combine(shape.protection)
     if withChildren {
       for child in shape.children {
         hasher.combine(ObjectIdentifier(child))

@@ -105,8 +105,8 @@ extension LiveTree {
     }
     // The state of a shared object that has died is carried over: the next one of its name may ask for it.
     let isCarriedOver =
-      isComingAnew || (node.kind == .shared && node.object == nil) || node.isUnheld || walk.displaced.contains(node.key)
-      || (node.object as? ScopeEntry)?.isRelieved == true
+      isComingAnew || (node.kind == .shared && node.object == nil) || node.leavesState
+      || walk.displaced.contains(node.key)
       || (node.parent.map { walk.leftWhole.contains($0.key) } ?? false)
     // Alive until the capture has dealt with the children that have left them.
     walk.orphans += order

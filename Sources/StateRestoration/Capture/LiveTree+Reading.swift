@@ -230,11 +230,12 @@ extension LiveTree {
       "\(node.path): a \(subjectName(node)) names version \(captured.version), and another one version \(facts.version); "
         + "they are of one class.")
     node.isSpecial =
-      captured.shape.model != nil || captured.shape.priority != .normal || !captured.shape.children.isEmpty
-      || !captured.shape.views.isEmpty || captured.shape.classTag != node.subject.plain?.classTag
+      captured.shape.model != nil || captured.shape.priority != .normal || captured.shape.protection != nil
+      || !captured.shape.children.isEmpty || !captured.shape.views.isEmpty
+      || captured.shape.classTag != node.subject.plain?.classTag
     var record = CaptureBatch.Record(
       key: node.key, kind: facts.kind, row: captured.row, priority: captured.shape.priority,
-      entries: captured.entries, model: captured.shape.model, role: node.role)
+      entries: captured.entries, model: captured.shape.model, role: node.role, protection: captured.shape.protection)
     switch node.kind {
     case .controller: if node.isByHand { record.flags.insert(.byHand) }
     case .view: record.flags.insert(.view)

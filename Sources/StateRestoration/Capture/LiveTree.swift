@@ -1,3 +1,4 @@
+internal import DataProtection
 internal import FoundationShim
 internal import RestorationArchive
 
@@ -15,13 +16,15 @@ internal import RestorationArchive
   /// The nodes that restoring has given to objects in this turn.
   var given = GivenState()
   /// How much the launch asks for.
-  var extent = RestorationExtent.restore
+  var extent = Lifecycle.LaunchOptions.Extent.restore
   /// Told whose values are read next, by their record or row, in the capture that ends a restoring turn.
   var noteReading: ((NodeID?) -> Void)?
   /// Whether a capture is in progress: it runs code of the program.
   var isCapturing = false
   /// How often everything was forgotten, which gives objects other keys.
   private(set) var revision = 0
+  /// The protection class of the app-level state; nil for that of the archive.
+  var applicationProtection: ProtectionClass?
   /// Whether the app-level state has its place.
   private(set) var hasApplication = false
   /// The revision of the registry that the worker knows.
@@ -48,6 +51,8 @@ internal import RestorationArchive
   var unread: [LiveNode] = []
   /// Objects whose changes can't be noticed without asking them.
   var polled: [LiveNode] = []
+  /// Called when the first of them comes.
+  var hasSomeoneToAsk: () -> Void = {}
   /// Objects that came by themselves and have left since: what was stored for them has gone with them.
   var leftByThemselves: [LeftObject] = []
   /// Objects that were met before, and were given state since.
@@ -60,7 +65,7 @@ internal import RestorationArchive
   var targets: [ObjectIdentifier: (object: WeakObject, number: Int)] = [:]
   var targetCount = 0
 
-  init(registry: RestorationRegistry, changes: ChangeList, context: RestorationContext) {
+  init(registry: RestorationRegistry, changes: ChangeList, context: RestorationArchive.Context) {
     self.registry = registry
     self.changes = changes
     walk = CaptureWalk(context: context, number: 0, firstNewKey: 0)
@@ -82,10 +87,10 @@ internal import RestorationArchive
 
   /// The trees of other windows.
   private var othersOfProgram: [LiveTree] {
-    guard Self.trees.count > 1, let session = access?.coordinator?.session else { return [] }
+    guard Self.trees.count > 1, let window = access?.coordinator?.window else { return [] }
     return Self.trees.compactMap(\.tree).filter { other in
       guard other !== self, let coordinator = other.access?.coordinator else { return false }
-      return coordinator.standing != .discarded && coordinator.session != session
+      return coordinator.standing != .discarded && coordinator.window != window
     }
   }
 
@@ -116,7 +121,7 @@ internal import RestorationArchive
   ///   - application: The app-level state; nil when it was not asked for.
   ///   - isMeeting: Whether objects that are new are met as they are at the end of this turn, and not by the user's doing.
   func capture(
-    roots controllers: [any RestorableController], scope: Scope, context: RestorationContext,
+    roots controllers: [any RestorableController], scope: Scope, context: RestorationArchive.Context,
     application: ApplicationState? = nil, isMeeting: Bool = false
   ) -> CaptureBatch {
     precondition(!isCapturing, "A capture begins while another one walks through the hierarchy.")
@@ -146,7 +151,8 @@ internal import RestorationArchive
     recordReferences()
     orderPlacements()
     add(application)
-    walk.batch.findings += walk.duplicates.map(\.finding)
+    // Those below an object that came anew were found once more below that.
+    walk.batch.findings += walk.duplicates.filter { $0.parent?.isRemoved != true }.map(\.finding)
     walk.duplicates = []
     walk.batch.leftGifts += given.takeUnmet(givenCount)
     walk.batch.removedRows = given.takeForgotten()
@@ -159,14 +165,14 @@ internal import RestorationArchive
   private static var passesAtMost: Int { 4 }
 
   /// The findings of all captures that a save says once.
-  func takeOneTimeFindings() -> [PreservationFinding] {
+  func takeOneTimeFindings() -> [PreservationOutcome.Finding] {
     oneTimeFindings.take(isPreserved: { classes[$0] != nil }, path: { node(of: $0)?.currentPath })
   }
 
   /// Notes that objects which only references name have died with the turn that restored them: nobody has kept them, and their
   /// state is carried over.
   func noteUnheld() {
-    for case let node? in nodes where node.isByHand && node.object == nil { node.isUnheld = true }
+    for case let node? in nodes where node.isByHand && node.object == nil { node.leavesState = true }
   }
 
   /// Adds the app-level state to the capture, and its place before that.
@@ -192,7 +198,7 @@ internal import RestorationArchive
     walk.batch.records.append(
       .init(
         key: CaptureBatch.application, kind: walk.batch.kinds.count, priority: .required, flags: .reserved,
-        entries: entries))
+        entries: entries, protection: applicationProtection))
     walk.batch.kinds.append(.init(version: 1))
   }
 
@@ -281,6 +287,7 @@ internal import RestorationArchive
     guard !node.isPolled else { return }
     node.isPolled = true
     polled.append(node)
+    if polled.count == 1 { hasSomeoneToAsk() }
   }
 
   private func adopt(_ controllers: [any RestorableController]) {

@@ -9,8 +9,8 @@
     weak let object: (any RestorableObject)?
   }
 
-  private var unnamed: [(type: ObjectIdentifier, finding: PreservationFinding)] = []
-  private var lost: [PreservationFinding] = []
+  private var unnamed: [(type: ObjectIdentifier, finding: PreservationOutcome.Finding)] = []
+  private var lost: [PreservationOutcome.Finding] = []
   private var first: [First] = []
   /// The classes, and the objects with a finding, that were met.
   private var met: Set<ObjectIdentifier> = []
@@ -44,17 +44,43 @@
   ///   - path: Where an object is; nil for one that nobody preserves.
   mutating func take(
     isPreserved: (ObjectIdentifier) -> Bool, path: (any RestorableObject) -> RestorationPath?
-  ) -> [PreservationFinding] {
+  ) -> [PreservationOutcome.Finding] {
     defer { (unnamed, lost, first) = ([], [], []) }
     var findings = unnamed.filter { !isPreserved($0.type) }.map(\.finding) + lost
     for object in first.compactMap(\.object) where ClassPlan.plan(for: type(of: object)).isOfProgram {
       guard let own = path(object) else { continue }
+      for property in misplaced(in: object) {
+        findings.append(.misplacedDeclaration(path: own, owner: "\(type(of: object))", property: property))
+      }
       for held in HeldObjects(of: object).held where path(held.object) == nil {
         let (owner, other) = ("\(type(of: object))", "\(type(of: held.object))")
         findings.append(.notListed(path: own, owner: owner, property: held.property, object: other))
       }
     }
     return findings
+  }
+
+  /// The properties of an object that are called as UIKit's are, and say something that its `restoration` doesn't.
+  private func misplaced(in object: any RestorableObject) -> [String] {
+    let identity = ClassPlan.plan(for: type(of: object)).shape.identity(of: object)
+    let said = ["restorationIdentifier": identity.identifier?.rawValue, "restorationClass": identity.class?.rawValue]
+    var (found, mirror): ([String], Mirror?) = ([], Mirror(reflecting: object))
+    while let level = mirror {
+      for child in level.children {
+        guard let label = child.label.map({ $0.hasPrefix("_") ? String($0.dropFirst()) : $0 }), let known = said[label],
+          let text = Self.text(of: child.value), text != known
+        else { continue }
+        found.append(label)
+      }
+      mirror = level.superclassMirror
+    }
+    return found
+  }
+
+  /// A value as text; nil where it is nil.
+  private static func text(of value: Any) -> String? {
+    let mirror = Mirror(reflecting: value)
+    return mirror.displayStyle == .optional ? mirror.children.first.flatMap { text(of: $0.value) } : "\(value)"
   }
 
   private func hasState(_ object: any RestorableObject) -> Bool {

@@ -9,7 +9,7 @@ internal import FoundationShim
   package typealias Resolver = @MainActor (RestorationPath) -> (any RestorableObject)?
 
   /// What the archive says of itself: versions, time of saving, idiom.
-  public let context: RestorationContext
+  public let context: RestorationArchive.Context
 
   private let resolve: Resolver?
   private var isValid = true
@@ -58,7 +58,7 @@ internal import FoundationShim
   private var record: any StateRecord { stored.record }
 
   /// Makes a decoder of one record; without a resolver, references can't be read yet.
-  package init(_ stored: Stored, context: RestorationContext, resolve: Resolver? = nil) {
+  package init(_ stored: Stored, context: RestorationArchive.Context, resolve: Resolver? = nil) {
     self.stored = stored
     self.context = context
     self.resolve = resolve
@@ -186,6 +186,9 @@ internal import FoundationShim
     let source = bytes.map { RecordedValue.Source.encoded($0) } ?? .record(record, key: ReservedKey.state)
     return .stored(RecordedValue(source: source, path: path), version)
   }
+
+  /// Notes fields of the object's value that its type does not know.
+  func noteUnknown(_ fields: [String]) { unknownFields += fields }
 
   /// Whether the record has the one value of a ``StatefulObject``.
   var hasState: Bool { record.contains(ReservedKey.state) }

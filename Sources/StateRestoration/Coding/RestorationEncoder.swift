@@ -8,28 +8,30 @@
   public var path: RestorationPath? { fixedPath ?? node?.currentPath }
 
   /// The facts recorded with the archive: versions, time, idiom.
-  public let context: RestorationContext
+  public let context: RestorationArchive.Context
 
   private(set) var entries: [RestorationArchive.Entry] = []
   private(set) var references: [CapturedReference] = []
   /// The keys of both: compared without touching the values.
   private var keys: [String] = []
   private(set) var isLeftAsStored = false
+  /// The delegate that has no state of the whole program: it leaves the method out that encodes it.
+  var delegateWithoutState: ObjectIdentifier?
   private var isValid = true
   private let owner: Any.Type
   private let fixedPath: RestorationPath?
   /// Says where the object is when somebody asks, which few do.
   private weak let node: LiveNode?
-  private let properties: [RestoredProperty]
+  private let properties: [RestorationEncoder.Property]
 
   /// Makes an encoder for one object's hook; `owner` names the object in messages.
-  package convenience init(path: RestorationPath? = nil, context: RestorationContext, owner: Any.Type) {
+  package convenience init(path: RestorationPath? = nil, context: RestorationArchive.Context, owner: Any.Type) {
     self.init(path: path, context: context, owner: owner, properties: [])
   }
 
   init(
-    path: RestorationPath?, node: LiveNode? = nil, context: RestorationContext, owner: Any.Type,
-    properties: [RestoredProperty]
+    path: RestorationPath?, node: LiveNode? = nil, context: RestorationArchive.Context, owner: Any.Type,
+    properties: [RestorationEncoder.Property]
   ) {
     fixedPath = path
     self.node = node

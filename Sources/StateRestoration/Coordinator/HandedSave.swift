@@ -16,7 +16,7 @@ final class HandedSave: Sendable {
   }
 
   let batch: CaptureBatch
-  let context: RestorationContext
+  let context: RestorationArchive.Context
   let loader: StateLoader
   let scope: LiveTree.Scope
   let start: ContinuousClock.Instant
@@ -31,7 +31,7 @@ final class HandedSave: Sendable {
   @MainActor var onEnd: (() -> Void)?
 
   init(
-    batch: CaptureBatch, context: RestorationContext, loader: StateLoader, scope: LiveTree.Scope,
+    batch: CaptureBatch, context: RestorationArchive.Context, loader: StateLoader, scope: LiveTree.Scope,
     start: ContinuousClock.Instant, captureDuration: Duration, attempt: (isNeeded: Bool, isOpen: Bool)
   ) {
     self.batch = batch

@@ -6,17 +6,19 @@ public struct RestorationConfiguration: Sendable {
   /// The application's identifier; part of the identity of its archives.
   public var application: String
   /// The program's version, recorded in every archive.
-  public var applicationVersion: ApplicationVersion
+  public var applicationVersion: RestorationArchive.ApplicationVersion
   /// The program's own version of what it stores; newer archives are kept, not read.
   public var schemaVersion: StateVersion = 1
   /// The operating system's version, in the program's words.
   public var systemVersion = ""
   /// The version of the user interface, which coders show as `versionTag`: only your delegate compares it.
-  public var interfaceVersion: VersionTag
+  public var interfaceVersion: RestorationArchive.VersionTag
   /// The kind of user interface.
-  public var interfaceIdiom: InterfaceIdiom
-  /// The protection class of the archives.
+  public var interfaceIdiom: RestorationArchive.InterfaceIdiom
+  /// The protection class of the archives: of every object that says none of its own, nor one above it.
   public var protection: ProtectionClass = .complete
+  /// The protection class of the app-level state; nil for ``protection``.
+  public var applicationStateProtection: ProtectionClass?
   /// Older archives are not restored; nil for no limit.
   ///
   /// The age counts from the last save, one while the device was locked included.
@@ -55,7 +57,7 @@ public struct RestorationConfiguration: Sendable {
   /// Whether objects decode last first: the order is not promised, and tests check that nothing depends on it.
   package var decodesInReverse = false
   /// Where the coordinator says what it does; warnings and errors go to standard error unless you give another log.
-  public var log: any RestorationLog = StandardErrorLog()
+  public var log: RestorationLog = .standardError
   /// The clock of intervals and time limits.
   package var clock: any Clock<Duration> & Sendable = ContinuousClock()
   /// The wall clock, for the time of saving and for ages.
@@ -78,8 +80,9 @@ public struct RestorationConfiguration: Sendable {
 
   /// Creates a configuration with the usual limits.
   public init(
-    application: String = "main", applicationVersion: ApplicationVersion = "1.0", interfaceVersion: VersionTag = "1",
-    interfaceIdiom: InterfaceIdiom = .unspecified, mainLoop: RestorationMainLoop? = nil
+    application: String = "main", applicationVersion: RestorationArchive.ApplicationVersion = "1.0",
+    interfaceVersion: RestorationArchive.VersionTag = "1",
+    interfaceIdiom: RestorationArchive.InterfaceIdiom = .unspecified, mainLoop: RestorationMainLoop? = nil
   ) {
     self.application = application
     self.applicationVersion = applicationVersion

@@ -6,7 +6,7 @@ typealias ApplicationState = (entries: [RestorationArchive.Entry], references: [
 
 extension RestorationCoordinator {
   /// Asks whether to preserve and takes the app-level state; nil when the delegate says no.
-  func takeApplicationState(context: RestorationContext) -> ApplicationState? {
+  func takeApplicationState(context: RestorationArchive.Context) -> ApplicationState? {
     guard let delegate else { return nil }
     let encoder = RestorationEncoder(path: [], context: context, owner: RestorationCoordinator.self)
     guard delegate.shouldSaveApplicationState(with: encoder) else {
@@ -14,7 +14,13 @@ extension RestorationCoordinator {
       return nil
     }
     delegate.willEncodeRestorableState(with: encoder)
-    return encoder.finish()
+    let isSilent = encoder.delegateWithoutState == ObjectIdentifier(delegate)
+    let state = encoder.finish()
+    if !isSilent || !state.entries.isEmpty || !state.references.isEmpty {
+      encodesApplicationState = true
+      beginAsking()
+    }
+    return state
   }
 
   /// The app-level state that the delegate is given; nothing is in it when there is none for it.
@@ -35,6 +41,7 @@ extension RestorationCoordinator {
     _ turn: RestoreTurn, _ edits: Edits, _ report: inout RestorationReport
   ) -> CaptureBatch.Given {
     guard let row = turn.plan.application else {
+      if edits.hasReadableApplication { return .nothing }
       if edits.hasApplication {
         report.remarks.append(.applicationStateTouched)
       } else {
@@ -45,7 +52,7 @@ extension RestorationCoordinator {
     let id = turn.plan.nodes[row].id
     let candidates = applicationRecords(turn)
     if edits.hasApplication {
-      report.remarks.append(.applicationStateTouched)
+      if !edits.hasReadableApplication { report.remarks.append(.applicationStateTouched) }
       guard let own = edits.applicationRecord else { return .unread(id) }
       let others = candidates.map { turn.plan.id(of: $0) }.filter { $0 != own }
       return .record(CaptureBatch.Gift(row: id, record: own, superseded: others))

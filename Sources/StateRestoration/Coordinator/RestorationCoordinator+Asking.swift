@@ -11,7 +11,14 @@ extension RestorationCoordinator {
   /// Begins or ends to ask objects whose changes can't be noticed, as the policy says.
   func armAsking() {
     repetition = nil
+    beginAsking()
+  }
+
+  /// Begins to ask at the interval, unless that goes on already, or there is nobody to ask: then nobody is woken for it.
+  func beginAsking() {
+    guard repetition == nil, hasAnyoneToAsk else { return }
     guard case .onChange = preservesAutomatically, let interval = configuration.askingInterval else { return }
+    hasNamedAsked = false
     repetition = Repetition(every: interval, on: configuration.clock) { [weak self, turns] done in
       turns.perform {
         guard let self else { return done() }
@@ -25,12 +32,33 @@ extension RestorationCoordinator {
   /// The main actor only copies values, a few milliseconds in each turn; they are compared on the worker. Nothing is written, and
   /// nobody hears of it, when nothing has changed.
   private func askObjects(_ done: @escaping @Sendable () -> Void) {
-    guard askingRound == nil, mayAsk, let application = takeApplicationState(context: configuration.context) else {
+    guard askingRound == nil, mayAsk else { return done() }
+    guard hasAnyoneToAsk else {
+      repetition = nil
       return done()
     }
+    guard let application = takeApplicationState(context: configuration.context) else { return done() }
+    logAsked()
     askingRound = tree.beginAsking()
     askInThisTurn(application, done)
   }
+
+  /// Says who is asked, so that a program may find out what keeps it from being left alone.
+  private func logAsked() {
+    guard !hasNamedAsked else { return }
+    hasNamedAsked = true
+    log.log(.info, "asks for changes that nobody announces: \(askedOnes)")
+  }
+
+  private var askedOnes: String {
+    let paths = tree.polled.lazy.filter { !$0.isRemoved }.map { "\($0.path)" }
+    let named = (encodesApplicationState ? ["the delegate"] : []) + paths.prefix(5)
+    let rest = paths.dropFirst(5).count
+    return named.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+  }
+
+  /// Whether something may change without a notice: an object, or the app-level state.
+  private var hasAnyoneToAsk: Bool { encodesApplicationState || tree.hasAnyoneToAsk }
 
   private func askInThisTurn(_ application: ApplicationState?, _ done: @escaping @Sendable () -> Void) {
     guard var round = askingRound, round.revision == tree.revision, mayAsk else {
@@ -52,7 +80,7 @@ extension RestorationCoordinator {
 
   /// Asks objects for one turn.
   func askSome(
-    _ round: inout AskingRound, _ application: ApplicationState?, _ context: RestorationContext
+    _ round: inout AskingRound, _ application: ApplicationState?, _ context: RestorationArchive.Context
   ) -> AskedValues {
     let clock = ContinuousClock()
     let end = clock.now.advanced(by: Self.turn - Self.handingOver)

@@ -22,7 +22,7 @@ extension RestorationCoordinator {
 
   /// Called on the main actor at the first change of a burst.
   func changesWereNoticed() {
-    if standing == .locked { lookAtNewcomers(.noticed) }
+    if waitsForUnlock { lookAtNewcomers(.noticed) }
     guard case .onChange = preservesAutomatically, standing != .discarded else { return }
     guard operations.current != .restoring, operations.current != .loading else { return }
     if automatic.interval != nil {

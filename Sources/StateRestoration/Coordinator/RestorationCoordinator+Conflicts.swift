@@ -3,9 +3,10 @@ internal import RestorationArchive
 extension RestorationCoordinator {
   /// Settles the conflict of an object for which several states are stored: older ones lie beside the one that it has.
   ///
-  /// That happens when the user has edited an object that could not read its state: while the device was locked, in an older
-  /// version of the program, or after a crash. The report names such objects with ``RestorationRemark/superseded(_:)``. The older
-  /// states stay until the object leaves the hierarchy, or until the program settles the conflict:
+  /// That happens when the user has edited an object that could not read its state: while the device was locked, in an
+  /// older version of the program, or after a crash. The report names such objects with
+  /// ``RestorationReport/Remark/superseded(_:)``. The older states stay until the object leaves the hierarchy, or until
+  /// the program settles the conflict:
   ///
   /// ```swift
   /// for node in report.nodes where node.remarks.contains(where: \.isConflict) {
@@ -82,7 +83,7 @@ extension RestorationCoordinator {
   }
 }
 
-extension RestorationRemark {
+extension RestorationReport.Remark {
   /// Whether it tells of older states that wait until the program settles the conflict.
   public var isConflict: Bool { if case .superseded = self { true } else { false } }
 }

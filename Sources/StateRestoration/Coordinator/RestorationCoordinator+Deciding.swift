@@ -3,7 +3,9 @@ internal import FoundationShim
 
 extension RestorationCoordinator {
   /// Loads a state off the main actor; the newest with the edits of this run if there are any.
-  func load(_ source: RestorationSource = .newest, edits: Data? = nil) async -> Result<LoadedState, LoadFailure> {
+  func load(_ source: RestorationCoordinator.Source = .newest, edits: Data? = nil) async -> Result<
+    LoadedState, LoadFailure
+  > {
     await loading(edits) { loader throws(LoadFailure) in try loader.load(source) }
   }
 
@@ -12,11 +14,15 @@ extension RestorationCoordinator {
   ) async -> Result<LoadedState, LoadFailure> {
     var loader = loader()
     loader.edits = edits
-    return await worker.run { [loader] _ in Result { () throws(LoadFailure) in try body(loader) } }
+    return await worker.run { [loader] session in
+      var loader = loader
+      if edits != nil { loader.ways = session.ways }
+      return Result { () throws(LoadFailure) in try body(loader) }
+    }
   }
 
   /// Loads and goes the way through crashes, asking the delegate where it is to decide.
-  func decide(source: RestorationSource, edits: Data?) async -> Result<LoadedState, LoadFailure> {
+  func decide(source: RestorationCoordinator.Source, edits: Data?) async -> Result<LoadedState, LoadFailure> {
     guard source == .newest else { return await load(source) }
     let newest: Result<LoadedState, LoadFailure>
     if let prepared, case .success(let loaded) = prepared, await isReadable(loaded) {
@@ -30,7 +36,7 @@ extension RestorationCoordinator {
     case .restoreEverything, .leaveOut: return .success(loaded)
     case .nothing: return giveUp(loaded)
     case .ask(let node):
-      let history = RestorationCrashHistory(
+      let history = RestorationCoordinator.CrashHistory(
         failedAttempts: loaded.history.deaths, savedAt: loaded.plan.context.timeSaved)
       switch delegate?.coordinator(self, decideAfter: history) ?? .olderGeneration {
       case .olderGeneration: return await fallback(for: loaded, edits: edits)
@@ -42,9 +48,12 @@ extension RestorationCoordinator {
     }
   }
 
-  /// Whether a prepared state can still be read.
+  /// Whether a prepared state can still be read, and no more of it than then.
   private func isReadable(_ loaded: LoadedState) async -> Bool {
-    await worker.run { (try? $0.store.open(.newest).generation) == loaded.state.generation }
+    await worker.run {
+      loaded.lockedClasses.isSubset(of: $0.store.lockedClasses)
+        && (try? $0.store.open(.newest).generation) == loaded.state.generation
+    }
   }
 
   /// The generation before the newest, which failed twice; nothing when it failed as well, or there is none.

@@ -31,7 +31,7 @@ extension RestorationCoordinator {
   public func completeStateRestoration() {
     precondition(
       extensions.count > 0,
-      "completeStateRestoration() of the scene “\(session)” was called more often than extendStateRestoration().")
+      "completeStateRestoration() of the window “\(window)” was called more often than extendStateRestoration().")
     extensions.count -= 1
     guard extensions.count == 0 else { return }
     // Nobody answers late any more: objects registered from now on were not waited for.

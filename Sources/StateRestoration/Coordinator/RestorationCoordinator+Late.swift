@@ -14,10 +14,11 @@ extension RestorationCoordinator {
   /// first, and call this in the same turn. The state is given only if class and model fit, its own and those of the
   /// controllers above it.
   ///
-  /// A crash in here is put down to the object, like one during restoring. State is given once: an object that had it and
-  /// has left took it along. One that was edited keeps what it has (``NotRestoredReason/touchedMeanwhile``), and the stored state
-  /// waits beside that until the conflict is settled; a ``MergingController`` joins both. Called while objects are given
-  /// their state, it waits until all have theirs: the restoration's report tells.
+  /// A crash in here is put down to the object, like one during restoring. State is given once: an object that had it
+  /// and has left took it along. One that was edited keeps what it has
+  /// (``RestorationReport/NotRestoredReason/touchedMeanwhile``), and the stored state waits beside that until the
+  /// conflict is settled; a ``MergingController`` joins both. Called while objects are given their state, it waits
+  /// until all have theirs: the restoration's report tells.
   ///
   /// - Parameters:
   ///   - object: The controller or view.
@@ -59,6 +60,8 @@ extension RestorationCoordinator {
 
   private func giveState(to late: LateObject) -> NodeReport? {
     guard let turn = restored else { return nil }
+    // Whatever becomes of it, what the program has changed since is seen.
+    defer { if lateObjects == nil { lookAtNewcomers(.noticed) } }
     guard let index = storedPlace(at: late.path) else { return nil }
     let lead = turn.plan.lead(of: index)
     if turn.wasRefused(late.object, at: lead) {
@@ -78,9 +81,11 @@ extension RestorationCoordinator {
     guard let parent = turn.plan.nodes[lead].parent.flatMap({ turn.controller(at: $0) }),
       let above = tree.node(of: parent)
     else { return false }
-    // One that was taken out in this turn has left.
+    // One that was taken out in this turn has left, and one may call itself otherwise.
     return above.children.contains { child in
-      guard child.identifier == late.path.last, let object = child.object, object !== late.object else { return false }
+      guard child.identifier == late.path.last, let object = child.object, object !== late.object,
+        identifier(of: object) == late.path.last
+      else { return false }
       return parent.listedChildren.contains { $0 === object } || parent.listedViews.contains { $0 === object }
     }
   }
@@ -92,10 +97,9 @@ extension RestorationCoordinator {
 
   /// Does with one subtree of the restored state what restoring does with all of it.
   private func giveState(to late: LateObject, from turn: RestoreTurn, at lead: Int) -> NodeReport? {
-    func refused(_ reason: NotRestoredReason) -> NodeReport {
+    func refused(_ reason: RestorationReport.NotRestoredReason) -> NodeReport {
       // The stored state stays until the object has something newer.
       tree.given.noteRefused(late.object)
-      lookAtNewcomers(.noticed)
       return NodeReport(path: late.path, result: .notRestored(reason))
     }
     guard !extensions.isTimedOut else { return refused(.timedOut) }
@@ -104,6 +108,8 @@ extension RestorationCoordinator {
     guard turn.isInstalled(late.object, at: lead) else { return refused(.notInstalled) }
     if lateObjects == nil {
       if tree.node(of: late.object) == nil { turn.freePlace(of: late.object) }
+      // One that a turn has found a row for is asked for no other.
+      if let controller = late.object as? any RestorableController, turn.index(of: controller) != nil { return nil }
       turn.keepsLate = { [tree] object in tree.node(of: object).map { !tree.mayBeGiven($0) } ?? false }
     }
     defer { turn.keepsLate = nil }
@@ -114,6 +120,7 @@ extension RestorationCoordinator {
     turn.finishLate(range)
     // In the turn that restores, the capture at its end meets them.
     if lateObjects == nil {
+      tree.givenLate += turn.shutOut.compactMap { $0.object.object.flatMap(tree.node(of:)) }
       turn.noteGifts(in: tree, range: range)
       if found == nil {
         turn.noteRefused(late.object, at: lead)
@@ -123,8 +130,6 @@ extension RestorationCoordinator {
         if let node = turn.object(at: index).flatMap({ tree.node(of: $0) }) { tree.givenLate.append(node) }
       }
       if let parent = parent.flatMap({ turn.object(at: $0) }) { parent.invalidateRestorableState() }
-      // Together with all that are registered in this turn.
-      lookAtNewcomers(.noticed)
       turn.letGo(range)
     }
     hasNewOutcomes = true

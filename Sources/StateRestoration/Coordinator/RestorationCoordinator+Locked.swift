@@ -12,6 +12,15 @@ struct Edits {
   private(set) var inUse: Set<ObjectIdentifier> = []
   /// The records of the objects that have some: their numbers among the edits first, and in the loaded state then.
   private var records: [ObjectIdentifier: NodeID] = [:]
+  /// The objects that have written something while the device was locked.
+  private(set) var writers: [WeakObject] = []
+  /// The records, in the stored state, of the objects whose classes had keys, and these objects.
+  private var readable: [ObjectIdentifier: NodeID] = [:]
+  private var readableObjects: [WeakObject] = []
+  private var readableIdentities: Set<ObjectIdentifier> = []
+  /// Whether the app-level state is one of these.
+  private(set) var hasReadableApplication = false
+  private var readableApplication: NodeID?
   /// The record of the app-level state.
   private(set) var applicationRecord: NodeID?
   /// Whether the app-level state was edited.
@@ -31,15 +40,43 @@ struct Edits {
   }
 
   /// Adds the record that an object has written.
-  @MainActor mutating func add(_ record: NodeID, of node: LiveNode) { records[node.objectIdentity] = record }
+  @MainActor mutating func add(_ record: NodeID, of node: LiveNode) {
+    records[node.objectIdentity] = record
+    writers.append(WeakObject(object: node.object))
+  }
+
+  /// Adds an object that has its state already, with the record in the stored state that this is, if it has one.
+  @MainActor mutating func addReadable(_ node: LiveNode, _ record: NodeID?) {
+    add(node)
+    readable[node.objectIdentity] = record
+    readableObjects.append(WeakObject(object: node.object))
+    readableIdentities.insert(node.objectIdentity)
+  }
+
+  /// Whether an object had its state before: what it has is what is stored.
+  @MainActor func isReadable(_ object: any RestorableObject) -> Bool {
+    !readableIdentities.isEmpty && readableIdentities.contains(ObjectIdentifier(object))
+  }
+
+  /// Says that the app-level state is in a record of the stored state, and is as the program has it.
+  mutating func addReadableApplication(_ record: NodeID?) {
+    (hasReadableApplication, hasApplication, readableApplication) = (true, true, record)
+  }
+
+  /// Says that what objects have that had their state before is theirs, whether it was saved or not.
+  @MainActor func noteReadable(in tree: LiveTree) {
+    for object in readableObjects.compactMap(\.object) { tree.given.noteEdit(object) }
+  }
 
   /// Adds the record that the app-level state was written in.
   mutating func addApplication(_ record: NodeID?) { applicationRecord = record }
 
   /// Finds the records in the loaded state.
-  mutating func find(_ places: [NodeID: NodeID]) {
-    records = records.compactMapValues { places[$0] }
-    applicationRecord = applicationRecord.flatMap { places[$0] }
+  mutating func find(in loaded: LoadedState) {
+    let places = loaded.ownRecords
+    records = records.compactMapValues { places[$0].map(loaded.moved.record) }
+      .merging(readable.mapValues(loaded.moved.record)) { $1 }
+    applicationRecord = (readableApplication ?? applicationRecord.flatMap { places[$0] }).map(loaded.moved.record)
   }
 
   /// The record in the loaded state that an object has written; nil when it has written none.
@@ -66,7 +103,7 @@ struct Edits {
 extension RestorationCoordinator {
   /// Meets the hierarchy on a locked device: from now on only edits are saved, and restoring does not overwrite them.
   func deferUntilUnlock() async {
-    standing = .locked
+    (standing, isPartlyLocked) = (.locked, false)
     let context = configuration.context
     guard let root else { return await worker.run { $0.beginLocked(context: context) } }
     tree.given.noteApplication(.nothing)
@@ -96,17 +133,37 @@ extension RestorationCoordinator {
     worker.post { $0.take(batch) }
   }
 
+  /// Saves what there is of the classes that had keys; one that fails leaves the rest for after the next save that doesn't.
+  private func saveReadable() async -> Bool {
+    do throws(RestorationError) {
+      try await saveBefore()
+      return true
+    } catch {
+      unlock.isOwed = true
+      delegate?.coordinator(self, didFailToPreserve: error)
+      return false
+    }
+  }
+
+  /// Whether an unlock has something to restore.
+  var waitsForUnlock: Bool { standing == .locked || isPartlyLocked }
+
   /// Looks once more at everything before the state is restored late.
   func takeEdits() async -> Edits {
-    guard let root, !tree.roots.isEmpty, standing == .locked else { return Edits() }
+    guard let root, !tree.roots.isEmpty, waitsForUnlock else { return Edits() }
     let context = configuration.context
     let batch = capture(
       root, scope: .all, context: context, application: takeApplicationState(context: context))
-    let (archive, edited, records, rows) = await worker.run { session in
+    let loader = loader()
+    let (archive, edited, records, rows, readable) = await worker.run { session in
       session.take(batch)
-      return (session.edits, session.editedKeys, session.ownRecords, session.ownRows)
+      session.saveReadable(context: context, loader: loader)
+      return (session.edits, session.editedKeys, session.ownRecords, session.ownRows, session.readableRecords)
     }
     var edits = Edits(archive: archive)
+    for (key, record) in readable where key != CaptureBatch.application {
+      tree.node(key).map { edits.addReadable($0, record) }
+    }
     for key in edited.union(rows) { tree.node(key).map { edits.add($0, isEdited: edited.contains(key)) } }
     for (key, record) in records { tree.node(key).map { edits.add(record, of: $0) } }
     edits.addApplication(records[CaptureBatch.application])
@@ -114,6 +171,7 @@ extension RestorationCoordinator {
     for node in tree.targets(of: edited, in: batch.targets) { edits.add(node, isEdited: false) }
     for node in tree.referrers.values { edits.addKept(by: node) }
     edits.hasApplication = edited.contains(CaptureBatch.application)
+    if let record = readable[CaptureBatch.application] { edits.addReadableApplication(record) }
     return edits
   }
 
@@ -163,11 +221,17 @@ extension RestorationCoordinator {
       await moveAttempt()
     }
     // A restoration in progress looks for an unlock meanwhile by itself.
-    guard standing == .locked, !operations.isPlanned(.restoring) else { return }
+    guard waitsForUnlock, !operations.isPlanned(.restoring) else { return }
     // Asked before it waits its turn: a program that answers `wait` may restore meanwhile.
     if let delegate, delegate.coordinatorCanRestoreLate(self) == .wait { return }
+    // What is restored then is read from the disk, and has to be what is here.
+    if isPartlyLocked {
+      // Mostly nothing is secret.
+      if lastReport?.outcome != .partlyRestored, await worker.run({ $0.endBesideIfEmpty() }) { isPartlyLocked = false }
+      guard isPartlyLocked, await saveReadable() else { return }
+    }
     let report: RestorationReport? = await operations.run(.restoring) {
-      guard standing == .locked, let root else { return nil }
+      guard waitsForUnlock, let root else { return nil }
       return await restoreNow(into: root, from: .newest, retriesLeftOut: false)
     }
     guard let report else { return }

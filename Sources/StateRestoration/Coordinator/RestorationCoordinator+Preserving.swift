@@ -113,7 +113,6 @@ extension RestorationCoordinator {
     case .success(let saved):
       for key in saved.unencoded { tree.node(key).map(tree.mark) }
       for key in saved.edited { tree.node(key)?.isNewcomer = false }
-      for object in saved.gaveUp.compactMap({ tree.node($0)?.object }) { restored?.freePlace(of: object) }
       tree.unplaced = saved.unplaced
       if standing == .new { standing = written.base == .locked ? .locked : .live }
       if saved.isWaiting { return .deferred(.locked) }
@@ -125,7 +124,7 @@ extension RestorationCoordinator {
       }
       if let moved = written.movedAttempt { adopt(moved, wasOpen: save.attempt.isOpen) }
       if onDisk.kind == .pendingWhole { unlock.attemptLags = true }
-      let receipt = PreservationReceipt(
+      let receipt = PreservationOutcome.Receipt(
         generation: onDisk.receipt.generation.rawValue, kind: onDisk.kind,
         durability: onDisk.receipt.durability == .durable ? .durable : .unknown, savedAt: save.context.timeSaved,
         capturedNodes: save.batch.capturedCount, changedNodes: saved.changedKeys.count,
@@ -133,6 +132,10 @@ extension RestorationCoordinator {
         captureDuration: save.captureDuration, duration: ContinuousClock().now - save.start,
         findings: findings + onDisk.findings)
       lastReceipt = receipt
+      if unlock.isOwed {
+        unlock.isOwed = false
+        turns.perform { [weak self] in self?.beginFollowingUnlock() }
+      }
       if receipt.durability == .unknown { retryAutomatically() }
       log.log(.info, "preserved generation \(receipt.generation), \(receipt.bytesWritten) bytes")
       warn(of: receipt.findings)
@@ -156,7 +159,7 @@ extension RestorationCoordinator {
   /// Names the objects that an automatic save would have missed: they had changed when a save asked everybody.
   private func unannounced(
     _ changed: Set<CaptureBatch.Key>, _ batch: CaptureBatch, _ scope: LiveTree.Scope
-  ) -> [PreservationFinding] {
+  ) -> [PreservationOutcome.Finding] {
     guard scope == .all, case .onChange = preservesAutomatically, standing == .live, configuration.askingInterval == nil
     else { return [] }
     let excused = batch.announced.union(batch.placements.map(\.key))
@@ -166,18 +169,20 @@ extension RestorationCoordinator {
   }
 
   /// What a save that had nothing to write gives out: the last receipt, with what it has found itself; nil when there is neither.
-  private func unchangedReceipt(_ findings: [PreservationFinding], savedAt: Date) -> PreservationReceipt? {
+  private func unchangedReceipt(_ findings: [PreservationOutcome.Finding], savedAt: Date) -> PreservationOutcome
+    .Receipt?
+  {
     warn(of: findings)
     var receipt = lastReceipt
     if receipt == nil, !findings.isEmpty {
-      receipt = PreservationReceipt(
+      receipt = PreservationOutcome.Receipt(
         generation: restored == nil ? 0 : lastReport?.source?.generation ?? 0, kind: .unchanged, savedAt: savedAt)
     }
     receipt?.findings = findings
     return receipt
   }
 
-  func warn(of findings: [PreservationFinding]) {
+  func warn(of findings: [PreservationOutcome.Finding]) {
     for finding in findings { log.log(.warning, finding.description) }
   }
 
@@ -185,12 +190,17 @@ extension RestorationCoordinator {
   ///
   /// - Parameter isMeeting: Whether new objects are met as they are at the end of this turn.
   func capture(
-    _ root: any RestorableController, scope: LiveTree.Scope, context: RestorationContext,
+    _ root: any RestorableController, scope: LiveTree.Scope, context: RestorationArchive.Context,
     application: ApplicationState? = nil, isMeeting: Bool = false
   ) -> CaptureBatch {
     let batch = tree.capture(
       roots: [root], scope: scope, context: context, application: application, isMeeting: isMeeting)
     spendLeft()
+    if let restored {
+      for case let controller? in tree.walk.cameAnew.keys.map({ tree.node($0)?.controller }) {
+        restored.noteOutgrown(by: controller)
+      }
+    }
     return batch
   }
 

@@ -7,7 +7,7 @@ extension RestorationCoordinator {
   ///
   /// Loads off the main actor; a restoration that follows uses the loaded state. Nothing on disk changes.
   @discardableResult
-  public func prepare() async -> RestorationReason {
+  public func prepare() async -> RestorationReport.Reason {
     guard prepared == nil, standing == .new, operations.beginNow(.loading) else { return reason }
     defer { operations.end() }
     let result = await load(edits: nil)
@@ -21,9 +21,12 @@ extension RestorationCoordinator {
 
   /// Gives a hierarchy its preserved state back, and makes the missing objects.
   ///
-  /// Suspends to load and to mark that restoring begins. Then the delegate's question, factories, installing, decoding, the
-  /// app-level decode and the finished hooks run in one turn of the main actor, in this order. While the device is locked nothing
-  /// is restored and nothing on disk is touched; the report's outcome is ``RestorationOutcome/locked``.
+  /// Suspends to load and to mark that restoring begins. Then the delegate's question, factories, installing, decoding,
+  /// the app-level decode and the finished hooks run in one turn of the main actor, in this order. While the device is
+  /// locked nothing is restored and nothing on disk is touched; the report's outcome is
+  /// ``RestorationReport/Outcome/locked``. Where only some classes of protection have no key, everything else is
+  /// restored, and the rest after the unlock, into the same objects: the outcome is
+  /// ``RestorationReport/Outcome/partlyRestored``.
   ///
   /// Can be called again with a running hierarchy. What there is now is saved first; if another state is restored, it is the
   /// generation before. Objects that exist take back the state that is restored. Containers that had
@@ -40,7 +43,8 @@ extension RestorationCoordinator {
   ///   throws: the report tells.
   @discardableResult
   public func restore(
-    into root: any RestorableController, from source: RestorationSource = .newest, retriesLeftOut: Bool = false
+    into root: any RestorableController, from source: RestorationCoordinator.Source = .newest,
+    retriesLeftOut: Bool = false
   ) async throws(RestorationError) -> RestorationReport {
     guard !operations.isPlanned(.restoring, .loading) else {
       throw RestorationError(
@@ -66,14 +70,14 @@ extension RestorationCoordinator {
 
   /// Restores; after a locked launch, objects that were edited since keep theirs.
   func restoreNow(
-    into root: any RestorableController, from source: RestorationSource, retriesLeftOut: Bool
+    into root: any RestorableController, from source: RestorationCoordinator.Source, retriesLeftOut: Bool
   ) async -> RestorationReport {
     let clock = ContinuousClock()
     let start = clock.now
     let before = standing
     let isSameRoot = self.root === root
     let unlocks = unlock.count
-    let edits = before == .locked ? await takeEdits() : Edits()
+    let edits = await takeEdits()
     self.root = root
     var report: RestorationReport
     switch await decide(source: source, edits: edits.archive) {
@@ -94,10 +98,10 @@ extension RestorationCoordinator {
     report.duration = clock.now - start
     lastReport = report
     reason = report.reason
-    let isExpected = [.restored, .nothingPreserved, .locked].contains(report.outcome)
+    let isExpected = [.restored, .partlyRestored, .nothingPreserved, .locked].contains(report.outcome)
     log.log(isExpected ? .info : .warning, report.summary)
     // The unlock came while the locked state was looked at: nobody will say it again.
-    if unlock.count != unlocks, standing == .locked {
+    if unlock.count != unlocks, waitsForUnlock {
       turns.perform { [weak self] in self?.beginFollowingUnlock() }
     }
     return report
@@ -125,7 +129,7 @@ extension RestorationCoordinator {
     let context = configuration.context
     tree.reset()
     restored = nil
-    standing = .live
+    (standing, isPartlyLocked) = (.live, false)
     await worker.run { $0.begin(base, retiring: retiring, context: context) }
   }
 }

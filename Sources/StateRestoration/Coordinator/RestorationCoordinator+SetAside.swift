@@ -4,9 +4,10 @@ internal import RestorationArchive
 extension RestorationCoordinator {
   /// The states that were not restored and that a save has replaced, oldest first.
   ///
-  /// Each one can be restored on request: ``restore(into:from:retriesLeftOut:)`` with ``RestorationSource/setAside(_:)``;
-  /// the newest state is then set aside in its turn. Throws when the disk fails.
-  public func setAsideStates() async throws(RestorationError) -> [SetAsideState] {
+  /// Each one can be restored on request: ``restore(into:from:retriesLeftOut:)`` with
+  /// ``RestorationCoordinator/Source/setAside(_:)``; the newest state is then set aside in its turn. Throws when the
+  /// disk fails.
+  public func setAsideStates() async throws(RestorationError) -> [RestorationCoordinator.SetAsideState] {
     let loader = loader()
     do {
       return try await worker.run { _ throws(ProtectionError) in try loader.setAsideStates() }
@@ -21,7 +22,7 @@ extension RestorationCoordinator {
   ///
   /// - Returns: False when there is no such state.
   @discardableResult
-  public func discardSetAside(_ id: SetAsideState.ID) async throws(RestorationError) -> Bool {
+  public func discardSetAside(_ id: RestorationCoordinator.SetAsideState.ID) async throws(RestorationError) -> Bool {
     do {
       return try await worker.run { session throws(ProtectionError) in
         try session.store.removeSetAside(Generation(rawValue: id))

@@ -15,21 +15,23 @@ extension RestorationCoordinator {
     _ loaded: LoadedState, into root: any RestorableController, keeping edits: Edits, _ isSameRoot: Bool,
     retriesLeftOut: Bool
   ) async -> RestorationReport {
-    var report = RestorationReport(outcome: .restored, reason: loaded.reason, source: loaded.source)
+    let isPart = !loaded.lockedClasses.isEmpty
+    var report = RestorationReport(
+      outcome: loaded.hasLockedState ? .partlyRestored : .restored, reason: loaded.reason, source: loaded.source)
     report.remarks = loaded.remarks
     if let outcome = refusal(of: loaded) {
       report.outcome = outcome
       return await refuse(loaded, report)
     }
-    let former = attempt
+    let former = (attempt, attemptNames)
     await beginAttempt(at: loaded, &report)
     var (loaded, edits) = (loaded, edits)
-    for _ in 0..<Self.looksAtMost where isSameRoot && standing == .locked && !changes.isEmpty {
+    for _ in 0..<Self.looksAtMost where isSameRoot && waitsForUnlock && !changes.isEmpty {
       guard await lookAgain(&loaded, &edits) else { break }
     }
     let clock = ContinuousClock()
     let start = clock.now
-    edits.find(loaded.ownRecords)
+    edits.find(in: loaded)
     let turn = makeTurn(for: loaded, keeping: edits, retriesLeftOut: retriesLeftOut)
     turn.selectApplication()
     turn.noteApplication()
@@ -60,7 +62,7 @@ extension RestorationCoordinator {
     if !batch.leftGifts.isEmpty { turn.rejectLeft(batch.leftGifts.map(\.row), from: tree) }
     report.nodes = turn.reports()
     report.mainActorDuration = clock.now - start
-    standing = .live
+    (standing, isPartlyLocked) = (.live, isPart)
     await settle(turn, loaded, batch)
     turn.letGo()
     if turn.rejectUnheld() {
@@ -69,6 +71,8 @@ extension RestorationCoordinator {
     }
     warn(of: report)
     if extensions.count == 0 { endAttempt() }
+    // What the program makes in the same turn of the state that is still locked is no edit of the user's.
+    if isPart { lookAtNewcomers(.all) }
     return report
   }
 
@@ -79,6 +83,8 @@ extension RestorationCoordinator {
     for node in report.nodes {
       switch node.notRestoredReason {
       case .classRetired?: retired = node.path
+      // It comes back by itself, and the report counts it.
+      case .locked?: break
       case .parentNotRestored? where retired.map { node.path.components.starts(with: $0.components) } == true: break
       case let reason?: log.log(.warning, "\(node.path): \(reason)")
       case nil:
@@ -93,7 +99,7 @@ extension RestorationCoordinator {
   }
 
   /// Says that stored values have no reader; once for all objects that have the same.
-  private func unreadText(_ keys: [String], _ path: RestorationPath, _ others: Int) -> String {
+  func unreadText(_ keys: [String], _ path: RestorationPath, _ others: Int) -> String {
     let names = keys.map { "“\($0)”" }.joined(separator: ", ")
     let places = others == 0 ? "\(path)" : "\(path) and \(ReportText.count(others, "other"))"
     let objects = keys.count == 1 ? "it" : "them"
@@ -125,7 +131,7 @@ extension RestorationCoordinator {
     request.extent = loaded.isRequest ? .restore : extent
     tree.extent = request.extent
     // Edits since the last look are newer, too.
-    for key in changes.drain() where standing == .locked {
+    for key in changes.drain() where waitsForUnlock {
       if let node = tree.node(key) { request.edits.add(node) }
     }
     request.decodesInReverse = configuration.decodesInReverse
@@ -133,7 +139,13 @@ extension RestorationCoordinator {
       guard let self else { return false }
       return retriesLeftOut || delegate?.coordinator(self, shouldRetryNodeAt: path) == true
     }
-    if !retriesLeftOut { request.crashNode = loaded.crash.crashNode.map { NodeID(rawValue: $0) } }
+    request.damagedParts = loaded.damagedParts
+    if !retriesLeftOut {
+      let name = loaded.crash.crashNode ?? lockedCrashNode
+      request.crashNode = name.map(loaded.names.node(named:))
+      lockedCrashNode = nil
+      if let node = request.crashNode, loaded.isAway(node) { (request.crashNode, lockedCrashNode) = (nil, name) }
+    }
     return RestoreTurn(plan: loaded.plan, request)
   }
 
@@ -146,6 +158,7 @@ extension RestorationCoordinator {
     let context = configuration.context
     tree.reset()
     turn.noteGifts(in: tree)
+    edits.noteReadable(in: tree)
     var state: ApplicationState?
     if turn.plan.application != nil {
       tree.given.noteApplication(application, isEdit: edits.hasApplication)
@@ -161,11 +174,11 @@ extension RestorationCoordinator {
   }
 
   private func noteReading(_ row: NodeID?) {
-    if !hasAnnouncedEnd { attempt?.note(node: row?.rawValue) }
+    if !hasAnnouncedEnd { attempt?.note(node: row.map { attemptNames.name(of: $0.rawValue) }) }
   }
 
   /// Age and versions of the whole, before anybody is asked.
-  private func refusal(of loaded: LoadedState) -> RestorationOutcome? {
+  private func refusal(of loaded: LoadedState) -> RestorationReport.Outcome? {
     let context = loaded.plan.context
     if context.schemaVersion > configuration.schemaVersion { return .newerVersion }
     guard let limit = configuration.maximumAge else { return nil }
@@ -180,7 +193,7 @@ extension RestorationCoordinator {
     return report
   }
 
-  private func mayRestore(_ application: any StateRecord, _ context: RestorationContext) -> Bool {
+  private func mayRestore(_ application: any StateRecord, _ context: RestorationArchive.Context) -> Bool {
     guard let delegate else { return false }
     let decoder = RestorationDecoder(.init(application, at: []), context: context)
     defer { decoder.finish() }
@@ -221,7 +234,7 @@ extension RestorationCoordinator {
   /// Marks that code of the program runs with a state.
   private func beginAttempt(at loaded: LoadedState, _ report: inout RestorationReport) async {
     endAttempt()
-    (attempt, hasAnnouncedEnd) = (nil, false)
+    (attempt, attemptNames, hasAnnouncedEnd) = (nil, loaded.names, false)
     // Nodes saved while locked that lie on no generation have no marker.
     guard loaded.state.generation.rawValue > 0 else { return }
     do {
@@ -234,9 +247,9 @@ extension RestorationCoordinator {
   }
 
   /// Goes on with the attempt at the state that is in use, after another one was refused.
-  private func resumeAttempt(_ former: (any RestorationAttempting)?) {
-    attempt = former
-    if isRestorationExtended { former?.note(node: nil) }
+  private func resumeAttempt(_ former: (attempt: (any RestorationAttempting)?, names: NodeNames)) {
+    (attempt, attemptNames) = former
+    if isRestorationExtended { former.attempt?.note(node: nil) }
   }
 
   /// Notes which node's code runs; once restoring is over, a late object's end is the attempt's.
@@ -245,7 +258,7 @@ extension RestorationCoordinator {
     if node == nil, lateObjects == nil, standing == .live, !isRestorationExtended {
       endAttempt()
     } else {
-      attempt?.note(node: node)
+      attempt?.note(node: node.map(attemptNames.name(of:)))
     }
   }
 
@@ -278,7 +291,7 @@ extension RestorationCoordinator {
 
   /// Goes on with a mark that the worker has made, as it would be if it had been made now.
   func adopt(_ moved: any RestorationAttempting, wasOpen: Bool) {
-    attempt = moved
+    (attempt, attemptNames) = (moved, NodeNames())
     if hasAnnouncedEnd {
       moved.pause()
     } else if wasOpen != isRestorationExtended {

@@ -18,7 +18,7 @@ internal import RestorationArchive
   /// What the coordinator knows of the program, and its limits.
   public let configuration: RestorationConfiguration
   /// The scene whose state it keeps.
-  public let session: SceneSession.ID
+  public let window: RestoredWindow.ID
   /// Says whether to preserve and restore, and makes controllers; without one nothing is preserved or restored.
   public weak var delegate: (any RestorationCoordinatorDelegate)? {
     // Without one nothing was looked at, so that no change would be noticed.
@@ -28,7 +28,7 @@ internal import RestorationArchive
   public let registry: RestorationRegistry
 
   /// Why the state is as it is at this launch; `.normal` until ``prepare()`` or a restoration has looked.
-  public internal(set) var reason = RestorationReason.normal
+  public internal(set) var reason = RestorationReport.Reason.normal
   /// The report of the last restoration; nil before the first.
   public internal(set) var lastReport: RestorationReport? {
     get {
@@ -50,23 +50,23 @@ internal import RestorationArchive
   var hasNewOutcomes = false
 
   /// The receipt of the last save; nil before the first.
-  public internal(set) var lastReceipt: PreservationReceipt?
+  public internal(set) var lastReceipt: PreservationOutcome.Receipt?
 
   /// When the coordinator preserves by itself; never, unless told otherwise.
-  public var preservesAutomatically = AutomaticPreservation.never {
+  public var preservesAutomatically = RestorationCoordinator.AutomaticPreservation.never {
     didSet { if preservesAutomatically != oldValue { automaticPolicyChanged() } }
   }
 
   /// How much restoring brings back: everything, unless told otherwise.
   ///
   /// ``RestorableApplication`` sets what its launch asks for. State that is not asked for stays stored, and the report calls it
-  /// ``NotRestoredReason/beyondExtent(_:)``. Nobody is made for it. An object that is there keeps what it has: its first edit
+  /// ``RestorationReport/NotRestoredReason/beyondExtent(_:)``. Nobody is made for it. An object that is there keeps what it has: its first edit
   /// stands in front of the stored state, which goes dormant. The next launch that asks for more gets everything in
   /// front of which nothing has come. Restoring again with a greater extent brings it back in the same run, and so does
   /// ``RestorationCoordinator/restore(_:at:)`` for a single object. A state that is asked for by name comes back whole.
   ///
-  /// With `pristine` the outcome is ``RestorationOutcome/declined``, and the first save sets the state aside.
-  public var extent = RestorationExtent.restore
+  /// With `pristine` the outcome is ``RestorationReport/Outcome/declined``, and the first save sets the state aside.
+  public var extent = Lifecycle.LaunchOptions.Extent.restore
 
   /// What the next save does.
   enum Standing {
@@ -79,6 +79,11 @@ internal import RestorationArchive
     /// Everything was deleted for good: it writes nothing until something is restored.
     case discarded
   }
+
+  /// Whether part of the state has no key: what its objects edit is saved beside it, and the unlock restores it.
+  var isPartlyLocked = false
+  /// What the last attempt called the node that it died at, while that can't be read.
+  var lockedCrashNode: UInt32?
 
   let store: any PreservationStore
   let worker: PreservationWorker<PreservationSession>
@@ -96,6 +101,8 @@ internal import RestorationArchive
   /// The late objects that came in the turn that restores; nil outside of it.
   var lateObjects: [LateObject]?
   var attempt: (any RestorationAttempting)?
+  /// What that calls the nodes that the disk has elsewhere.
+  var attemptNames = NodeNames()
   /// Whether the program has said that it ends.
   var hasAnnouncedEnd = false
   var extensions = ExtensionCount()
@@ -103,8 +110,12 @@ internal import RestorationArchive
   /// The save whose values are copied, and of which nobody has taken note yet.
   var handedSave: HandedSave?
   var automatic = AutomaticState()
+  /// Whether the delegate has state of the whole program, whose changes can't be noticed.
+  var encodesApplicationState = false
   /// Has objects asked whose changes can't be noticed; nil while nobody is.
   var repetition: Repetition?
+  /// Whether the log has named them.
+  var hasNamedAsked = false
   /// How far asking them has come; nil while nobody is asked.
   var askingRound: AskingRound?
   var unlock = UnlockState()
@@ -121,25 +132,28 @@ internal import RestorationArchive
   /// Creates a coordinator on any store; for tests of the engine.
   init(
     store: any PreservationStore, delegate: (any RestorationCoordinatorDelegate)?,
-    configuration: RestorationConfiguration = .init(), session: SceneSession.ID = .main,
+    configuration: RestorationConfiguration = .init(), window: RestoredWindow.ID = .main,
     registry: RestorationRegistry = RestorationRegistry()
   ) {
     self.store = store
     self.delegate = delegate
     self.configuration = configuration
-    self.session = session
+    self.window = window
     self.registry = registry
     let context = configuration.context
     worker = PreservationWorker(
       label: "state-restoration.\(configuration.application)",
       state: PreservationSession(
-        store: store, context: context, limits: configuration.limits, nodeBudget: configuration.nodeByteBudget))
+        store: store, context: context, protection: configuration.protection, limits: configuration.limits,
+        nodeBudget: configuration.nodeByteBudget))
     let awakener = Awakener(MainTurns(configuration.mainLoop))
     turns = awakener.turns
     tree = LiveTree(registry: registry, changes: ChangeList { awakener.wake() }, context: context)
+    tree.applicationProtection = configuration.applicationStateProtection
     awakener.coordinator = self
     turns.mayBegin = { [weak self] in self?.isAsking != true }
     tree.access = access
+    tree.hasSomeoneToAsk = { [weak self] in self?.beginAsking() }
     access.coordinator = self
     registry.tell(self)
     becomeFindable()
@@ -149,10 +163,10 @@ internal import RestorationArchive
     unlock.observation?.cancel()
     // A program that let it go by mistake hears nothing else. One that ends lets the hierarchy go as well.
     guard preservesAutomatically != .never, standing != .discarded, let root else { return }
-    let (session, log) = (session, log)
+    let (window, log) = (window, log)
     Task { @MainActor [weak root] in
       guard root != nil else { return }
-      log.log(.warning, "nothing is preserved any more: the coordinator of “\(session)” is gone; keep it")
+      log.log(.warning, "nothing is preserved any more: the coordinator of “\(window)” is gone; keep it")
     }
   }
 
@@ -165,7 +179,7 @@ internal import RestorationArchive
     return restored == nil && report?.outcome == .unavailable ? .unavailable : .open
   }
 
-  var log: any RestorationLog { configuration.log }
+  var log: RestorationLog { configuration.log }
   var changes: ChangeList { tree.changes }
 }
 
@@ -183,8 +197,8 @@ final class Awakener: Sendable {
 
 extension RestorationConfiguration {
   /// The context of an archive that is saved now.
-  var context: RestorationContext {
-    var context = RestorationContext(
+  var context: RestorationArchive.Context {
+    var context = RestorationArchive.Context(
       applicationVersion: applicationVersion, schemaVersion: schemaVersion, systemVersion: systemVersion,
       timeSaved: now(), interfaceIdiom: interfaceIdiom, versionTag: interfaceVersion)
     if let bootClock {
@@ -214,6 +228,8 @@ struct WaitingSave {
 /// What the coordinator knows of unlocks.
 struct UnlockState {
   var observation: ProtectedDataObservation?
+  /// Told of locks, and of unlocks once the hierarchy has its state.
+  var notify: (@MainActor (ProtectedDevice.Notification) -> Void)?
   /// How often the device was unlocked, to notice an unlock during loading.
   var count = 0
   /// Whether a whole state was saved while locked, so that the marker is of the one before until the unlock.
@@ -222,4 +238,6 @@ struct UnlockState {
   var isSuspended = false
   /// Whether the device was unlocked while it was.
   var wasMissed = false
+  /// Whether what was locked waits for a save, as the one before has failed.
+  var isOwed = false
 }

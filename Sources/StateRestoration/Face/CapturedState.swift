@@ -1,3 +1,5 @@
+internal import DataProtection
+
 /// What an object says of its place in the tree when it is captured.
 struct CapturedShape {
   /// The object's identity; an excluded object and a shared one have no identifier in it.
@@ -16,7 +18,9 @@ struct CapturedShape {
   /// The element of the data model that it shows.
   var model: ModelIdentifier? { identity.model }
   /// How soon the state is left out when there is too much.
-  var priority: PreservationPriority { identity.priority }
+  var priority: RestorationArchive.Priority { identity.priority }
+  /// The class of protection of its state, and of that below it; nil for its parent's.
+  var protection: ProtectionClass? { identity.protection }
   /// The version that the object names.
   var version: StateVersion { identity.version }
 

@@ -5,7 +5,7 @@ extension ClassPlan {
   /// - Returns: The version the state was migrated from, if it was.
   func apply(
     _ coder: RestorationDecoder, to object: any RestorableObject, _ version: StateVersion,
-    properties: [RestoredProperty]
+    properties: [RestorationEncoder.Property]
   ) throws(RestorationError) -> StateVersion? {
     defer { coder.finish() }
     try refuseNewer(coder, version)

@@ -81,7 +81,8 @@ struct ViewShape<T: RestorableView>: ShapeFacet {
     let identity = identity(of: object)
     precondition(
       identity.class == nil && identity.model == nil && identity.priority == .normal,
-      "The restoration of a \(T.self) has more than an identifier and a version; a view comes with its controller.")
+      "The restoration of a \(T.self) has a class, a model or a priority; a view comes with its controller."
+    )
     return CapturedShape(identity: identity)
   }
 

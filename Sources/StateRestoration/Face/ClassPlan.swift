@@ -96,21 +96,22 @@ import Observation
   }
 
   /// The marked properties of an instance, the superclass's first; reflects only if the class may have some.
-  func markedProperties(of object: any RestorableObject) -> [RestoredProperty] {
+  func markedProperties(of object: any RestorableObject) -> [RestorationEncoder.Property] {
     if hasMarkedProperties == false { return [] }
     // Reflecting is dear where a process has just begun. An instance has its properties, so that there would be some by now.
-    if !RestoredProperty.isUsed, !isObservable {
+    if !RestorationEncoder.Property.isUsed, !isObservable {
       hasMarkedProperties = false
       return []
     }
-    var levels: [[RestoredProperty]] = []
+    var levels: [[RestorationEncoder.Property]] = []
     var mirror: Mirror? = Mirror(reflecting: object)
     var isObserved = isObservable
     var isWhole = true
     while let level = mirror {
       // Asked of the type first: casting a value that is no object would convert it to one of Objective-C's.
       let marked = level.children.compactMap { child in
-        Swift.type(of: child.value) is RestoredProperty.Type ? child.value as? RestoredProperty : nil
+        Swift.type(of: child.value) is RestorationEncoder.Property.Type
+          ? child.value as? RestorationEncoder.Property : nil
       }
       let isSilent = level.children.count > marked.count && !level.children.contains { $0.label == Self.registrar }
       if isSilent { isObserved = false }
@@ -172,7 +173,7 @@ import Observation
     return level.children.allSatisfy { child in
       guard let label = child.label, label != ClassPlan.registrar else { return true }
       let type = Swift.type(of: child.value)
-      if type is RestoredProperty.Type { return true }
+      if type is RestorationEncoder.Property.Type { return true }
       // The macro keeps the value of an observed property under its name behind a line.
       return label.hasPrefix("_") ? !mayChangeSilently(type) : isName(type)
     }

@@ -9,7 +9,7 @@
 /// It is asked at the unlock, or when it is given its state for the first time after it: at the next launch, or as a late
 /// object. Without it, an object that was edited while locked keeps its own state; that takes the place of the stored one,
 /// which is gone.
-@MainActor public protocol MergingController: StatefulController {
+@MainActor public protocol MergingController: RestorableController, StatefulObject {
   /// The state after an unlock, of the stored one and of the object's own, which was edited since the launch.
   func merged(stored: RestorableState, pending: RestorableState) -> RestorableState
 }

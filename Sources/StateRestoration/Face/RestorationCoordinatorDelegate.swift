@@ -4,14 +4,15 @@
 /// neither has a default. The coordinator holds its delegate weakly: keep it for as long as the program runs.
 ///
 /// - Important: Implement the other methods that you need in the class that declares the conformance, not in a subclass of
-///   it. Where that class leaves one out, Swift uses the default for all its subclasses too. Optional methods are matched
-///   by exact signature: `RestorationError`, not `any Error`. A misspelt one is never called.
+///   it. Where that class leaves one out, Swift uses the default for all its subclasses too. Conform in an
+///   extension of its own: there the compiler warns of a method that nearly has the name or the type of an optional one.
 @MainActor public protocol RestorationCoordinatorDelegate: AnyObject {
   /// Whether to preserve now.
   ///
   /// Asked before every save; and without one when the coordinator has to know what the program has, because the device is
   /// locked, say, or its stored state could not be read. So it changes nothing.
-  /// These values can be read in ``shouldRestoreApplicationState(with:)``.
+  /// These values can be read in ``shouldRestoreApplicationState(with:)``. Values that are not always there belong in
+  /// ``willEncodeRestorableState(with:)``: a delegate without that, whose first answer has no values, is not asked for changes.
   func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool
 
   /// Whether to restore what the coder describes, after a look at its versions.
@@ -39,8 +40,8 @@
   /// Decides what to restore after the same state ended two runs badly, without one in between in which restoring it ended
   /// well. By default the older generation.
   func coordinator(
-    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
-  ) -> RestorationCrashDecision
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCoordinator.CrashHistory
+  ) -> RestorationCoordinator.CrashDecision
 
   /// Says whether a node that was left out after a crash is to be tried again. By default not.
   ///
@@ -49,7 +50,7 @@
   func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool
 
   /// Says what to do when the device is unlocked after a locked launch. By default late restoring.
-  func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration
+  func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> RestorationCoordinator.LateRestoration
 
   /// Takes the report of a restoration that the coordinator made by itself, after an unlock.
   func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport)
@@ -69,7 +70,9 @@
 
 extension RestorationCoordinatorDelegate {
   /// Encodes nothing.
-  public func willEncodeRestorableState(with coder: RestorationEncoder) {}
+  public func willEncodeRestorableState(with coder: RestorationEncoder) {
+    coder.delegateWithoutState = ObjectIdentifier(self)
+  }
 
   /// Decodes nothing.
   public func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
@@ -84,8 +87,8 @@ extension RestorationCoordinatorDelegate {
 
   /// The older generation.
   public func coordinator(
-    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
-  ) -> RestorationCrashDecision { .olderGeneration }
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCoordinator.CrashHistory
+  ) -> RestorationCoordinator.CrashDecision { .olderGeneration }
 
   /// Not again.
   public func coordinator(
@@ -93,7 +96,8 @@ extension RestorationCoordinatorDelegate {
   ) -> Bool { false }
 
   /// Late restoring of untouched objects.
-  public func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration { .restoreUntouched }
+  public func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> RestorationCoordinator.LateRestoration
+  { .restoreUntouched }
 
   /// Does nothing.
   public func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport) {}

@@ -1,3 +1,5 @@
+public import DataProtection
+
 /// What an object is to the framework: its name among its siblings, and for a controller whatever else guards its state.
 ///
 /// ```swift
@@ -23,29 +25,32 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
     let identifier: RestorationIdentifier?
     let classTag: RestorationClass?
     let model: ModelIdentifier?
-    let priority: PreservationPriority
+    let priority: RestorationArchive.Priority
     let version: StateVersion
+    let protection: ProtectionClass?
     let isExcluded: Bool
 
     init(
       _ identifier: RestorationIdentifier?, _ classTag: RestorationClass?, _ model: ModelIdentifier?,
-      _ priority: PreservationPriority, _ version: StateVersion, isExcluded: Bool
+      _ priority: RestorationArchive.Priority, _ version: StateVersion, _ protection: ProtectionClass?, isExcluded: Bool
     ) {
       self.identifier = identifier
       self.classTag = classTag
       self.model = model
       self.priority = priority
       self.version = version
+      self.protection = protection
       self.isExcluded = isExcluded
     }
 
     /// The facts of an object that says nothing.
-    static let nothing = More(nil, nil, nil, .normal, 1, isExcluded: false)
+    static let nothing = More(nil, nil, nil, .normal, 1, nil, isExcluded: false)
 
     static func == (left: More, right: More) -> Bool {
       left === right
         || left.identifier == right.identifier && left.classTag == right.classTag && left.model == right.model
-          && left.priority == right.priority && left.version == right.version && left.isExcluded == right.isExcluded
+          && left.priority == right.priority && left.version == right.version && left.protection == right.protection
+          && left.isExcluded == right.isExcluded
     }
 
     func hash(into hasher: inout Hasher) {
@@ -54,6 +59,7 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
       hasher.combine(model)
       hasher.combine(priority)
       hasher.combine(version)
+      hasher.combine(protection)
       hasher.combine(isExcluded)
     }
   }
@@ -69,7 +75,7 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
       case .more(let more): more.identifier
       }
     }
-    set { self = Self(newValue, self.class, model, priority, version, isExcluded: isExcluded) }
+    set { self = Self(newValue, self.class, model, priority, version, protection, isExcluded: isExcluded) }
   }
 
   /// The tag of the registered class that remakes a controller: stable, never a type's name; nil for one that exists at launch, or
@@ -81,7 +87,7 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
       case .more(let more): more.classTag
       }
     }
-    set { self = Self(identifier, newValue, model, priority, version, isExcluded: isExcluded) }
+    set { self = Self(identifier, newValue, model, priority, version, protection, isExcluded: isExcluded) }
   }
 
   /// Which model object a controller's state belongs to, such as the note that an editor shows; nil for none.
@@ -96,18 +102,18 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
       case .more(let more): more.model
       }
     }
-    set { self = Self(identifier, self.class, newValue, priority, version, isExcluded: isExcluded) }
+    set { self = Self(identifier, self.class, newValue, priority, version, protection, isExcluded: isExcluded) }
   }
 
   /// How soon a controller's state is left out when the archive outgrows its budget.
-  public var priority: PreservationPriority {
+  public var priority: RestorationArchive.Priority {
     get {
       switch facts {
       case .name: .normal
       case .more(let more): more.priority
       }
     }
-    set { self = Self(identifier, self.class, model, newValue, version, isExcluded: isExcluded) }
+    set { self = Self(identifier, self.class, model, newValue, version, protection, isExcluded: isExcluded) }
   }
 
   /// The version of what coder methods and marked properties preserve: the same for all objects of a class.
@@ -121,7 +127,23 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
       case .more(let more): more.version
       }
     }
-    set { self = Self(identifier, self.class, model, priority, newValue, isExcluded: isExcluded) }
+    set { self = Self(identifier, self.class, model, priority, newValue, protection, isExcluded: isExcluded) }
+  }
+
+  /// The class of protection of the object's state, and of that of everything below it; nil for its parent's.
+  ///
+  /// The text of a note, say, is `ProtectionClass.complete` in a window whose ``RestorationConfiguration/protection`` is weaker:
+  /// the window comes back on a locked device, and the text after the unlock. Whoever has the keys of the weaker class alone
+  /// learns that something is there, and neither its name, class and model nor a value. The state below an object waits for that
+  /// object, also where its own class is weaker.
+  public var protection: ProtectionClass? {
+    get {
+      switch facts {
+      case .name: nil
+      case .more(let more): more.protection
+      }
+    }
+    set { self = Self(identifier, self.class, model, priority, version, newValue, isExcluded: isExcluded) }
   }
 
   /// Whether the object is left out on purpose.
@@ -140,26 +162,27 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
   ///   - model: Which model object a controller's state belongs to; nil for none.
   ///   - priority: How soon a controller's state is left out when the archive outgrows its budget.
   ///   - version: The version of what coder methods and marked properties preserve.
+  ///   - protection: The class of protection of its state, and of that below it; nil for its parent's.
   public init(
     _ identifier: RestorationIdentifier?, class: RestorationClass? = nil, model: ModelIdentifier? = nil,
-    priority: PreservationPriority = .normal, version: StateVersion = 1
+    priority: RestorationArchive.Priority = .normal, version: StateVersion = 1, protection: ProtectionClass? = nil
   ) {
-    self.init(identifier, `class`, model, priority, version, isExcluded: false)
+    self.init(identifier, `class`, model, priority, version, protection, isExcluded: false)
   }
 
   /// Names an object that has nothing else to say.
   public init(stringLiteral identifier: String) { self.init(RestorationIdentifier(rawValue: identifier)) }
 
   /// An object that is left out on purpose, with everything below it.
-  public static let excluded = RestorationIdentity(nil, nil, nil, .normal, 1, isExcluded: true)
+  public static let excluded = RestorationIdentity(nil, nil, nil, .normal, 1, nil, isExcluded: true)
 
   // Equal identities are stored in one way.
   private init(
     _ identifier: RestorationIdentifier?, _ classTag: RestorationClass?, _ model: ModelIdentifier?,
-    _ priority: PreservationPriority, _ version: StateVersion, isExcluded: Bool
+    _ priority: RestorationArchive.Priority, _ version: StateVersion, _ protection: ProtectionClass?, isExcluded: Bool
   ) {
-    guard classTag == nil, model == nil, priority == .normal, version == 1, !isExcluded else {
-      facts = .more(More(identifier, classTag, model, priority, version, isExcluded: isExcluded))
+    guard classTag == nil, model == nil, priority == .normal, version == 1, protection == nil, !isExcluded else {
+      facts = .more(More(identifier, classTag, model, priority, version, protection, isExcluded: isExcluded))
       return
     }
     facts = identifier.map { .name($0) } ?? .more(.nothing)
@@ -174,7 +197,7 @@ extension RestorationIdentity {
     switch facts {
     case .name(let name): plain.classTag == nil && plain.version == 1 && name.isSame(as: identifier)
     case .more(let more):
-      more.model == nil && more.priority == .normal && more.version == plain.version
+      more.model == nil && more.priority == .normal && more.protection == nil && more.version == plain.version
         && more.identifier?.isSame(as: identifier) == true
         && (plain.classTag.map { more.classTag?.isSame(as: $0) == true } ?? (more.classTag == nil))
     }
@@ -189,7 +212,7 @@ struct PlainIdentity {
   var version: StateVersion = 1
 }
 
-extension ExactText {
+extension RestorationArchive.ExactText {
   /// Whether this is the same text; looks first whether it is the same copy of it, as it mostly is.
   @inline(__always)
   fileprivate func isSame(as other: Self) -> Bool {

@@ -22,7 +22,7 @@
   /// Today's names of types that name no tag, by former ones.
   private var renamed: [RestorationClass: RestorationClass] = [:]
   /// What a launch has to ask for at least, so that objects of a class come back; none where the object above says it.
-  private var extents: [ObjectIdentifier: RestorationExtent] = [:]
+  private var extents: [ObjectIdentifier: Lifecycle.LaunchOptions.Extent] = [:]
   /// The tags and names of classes that the program does not have any more.
   private var retired: Set<RestorationClass> = []
   /// Today's tags and names as they were put together last, and at which revision.
@@ -49,7 +49,7 @@
   ///   - modelExists: Asked for state with a model identifier; state of a model object that is gone is not restored.
   public func register<Controller: RestorableController>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
-    freshFor limit: Duration? = nil, extent: RestorationExtent? = nil,
+    freshFor limit: Duration? = nil, extent: Lifecycle.LaunchOptions.Extent? = nil,
     onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
   ) {
     extents[ObjectIdentifier(type)] = extent
@@ -60,7 +60,7 @@
   /// Registers a class whose instances are made by a closure; nil is final, as with ``RestorationFactory``.
   public func register<Controller: RestorableController>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
-    freshFor limit: Duration? = nil, extent: RestorationExtent? = nil,
+    freshFor limit: Duration? = nil, extent: Lifecycle.LaunchOptions.Extent? = nil,
     onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil,
     make: @escaping @MainActor (RestorationPath, RestorationDecoder) -> Controller?
   ) {
@@ -82,7 +82,7 @@
   ///   - formerly: The names that the type had, without the module and without what is in angle brackets.
   ///   - extent: The least extent of a launch that brings back objects of this very class; nil for that of the object above.
   public func register<Object: RestorableObject>(
-    _ type: Object.Type, formerly: [RestorationClass] = [], extent: RestorationExtent? = nil
+    _ type: Object.Type, formerly: [RestorationClass] = [], extent: Lifecycle.LaunchOptions.Extent? = nil
   ) {
     extents[ObjectIdentifier(type)] = extent
     let name = ClassPlan.plan(for: type).typeName
@@ -99,9 +99,9 @@
 
   /// Gives up the state of classes that the program does not have any more.
   ///
-  /// Restoring makes nothing of it and warns of nothing; the report says ``NotRestoredReason/classRetired(_:)``, and the next save
-  /// removes it, with everything below. Without this such state is kept for good, and each launch says that its class is
-  /// not registered.
+  /// Restoring makes nothing of it and warns of nothing; the report says
+  /// ``RestorationReport/NotRestoredReason/classRetired(_:)``, and the next save removes it, with everything below.
+  /// Without this such state is kept for good, and each launch says that its class is not registered.
   ///
   /// ```swift
   /// registry.retire("attachment")
@@ -198,7 +198,7 @@
       precondition(!tag.isEmpty, "\(type) is registered under an empty tag.")
       if isRetired(tag) { Self.refuseRetired(tag, type) }
       if let other = classes[tag] {
-        preconditionFailure("“\(tag)” is the tag of two classes, \(other.type) and \(type).")
+        preconditionFailure("“\(tag)” is the tag of two classes, \(other.type) and \(type); give each its own.")
       }
       classes[tag] = registered
     }
@@ -285,7 +285,7 @@ extension RestorationRegistry {
   }
 
   /// The least extent of a launch that brings back objects of a class; nil where the object above says it.
-  func extent(of type: any RestorableObject.Type) -> RestorationExtent? {
+  func extent(of type: any RestorableObject.Type) -> Lifecycle.LaunchOptions.Extent? {
     extents.isEmpty ? nil : extents[ObjectIdentifier(type)]
   }
 

@@ -16,8 +16,8 @@
 /// Marked properties are found in the whole class hierarchy. The same key in a class and its superclass is a
 /// programmer's mistake and traps when the object is first seen. Assigning is noticed at once: the next automatic
 /// save has it. The property is observable by itself. Where `@ObservationIgnored` is forgotten, the compiler says “property
-/// wrapper cannot be applied to a computed property”.
-@propertyWrapper @MainActor public final class Restored<Value: Sendable>: RestoredProperty {
+/// wrapper cannot be applied to a computed property”, and of the macro's code “invalid redeclaration of synthesized property”.
+@propertyWrapper @MainActor public final class Restored<Value: Sendable>: RestorationEncoder.Property {
   private var value: Value
   private let formerKeys: [String]
   private let stored: @MainActor (Value) -> any Encodable & Sendable

@@ -20,19 +20,23 @@
   /// Whether the child was left out after a crash and is asked for now: where there is room for one, it is the one.
   package let isAskedFor: Bool
 
+  /// Whether nothing is known of the child before the unlock, because the key of its class of protection is away.
+  package let isLocked: Bool
+
   /// What the child is called among its siblings.
   public var identifier: RestorationIdentifier { path.last ?? "" }
 
   /// Describes one child.
   package init(
     path: RestorationPath, role: RestorationRole? = nil, controller: (any RestorableController)?,
-    wasCarriedOver: Bool = false, isAskedFor: Bool = false
+    wasCarriedOver: Bool = false, isAskedFor: Bool = false, isLocked: Bool = false
   ) {
     self.path = path
     self.role = role
     self.controller = controller
     self.wasCarriedOver = wasCarriedOver
     self.isAskedFor = isAskedFor
+    self.isLocked = isLocked
   }
 }
 
@@ -48,7 +52,8 @@ extension Sequence<RestoredChild> {
   /// The children of a plain list after restoring: the restored ones in their order, then those of today that are new.
   ///
   /// A child that exists keeps its preserved place also when its state was left out. One that was made anew takes the place of
-  /// the one that exists. Restored children of another type than the list's are left out.
+  /// the one that exists. On a locked device, those that exist and name a class of protection of their own stand where locked
+  /// children are, in today's order. Restored children of another type than the list's are left out.
   ///
   /// ```swift
   /// func installRestoredChildren(_ children: [RestoredChild]) { pages = children.arranged(with: pages) }
@@ -59,11 +64,16 @@ extension Sequence<RestoredChild> {
     let children = Array(self)
     let today = existing.compactMap { $0 as? any RestorableController }
     let replacements = Replacements(of: today, by: children)
-    let restored = children.compactMap { child in
-      child.controller ?? replacements.existing[child.identifier]
+    let known = children.map { $0.controller ?? replacements.existing[$0.identifier] }
+    var taken = Set(known.compactMap { $0.map(ObjectIdentifier.init) })
+    func isNew(_ controller: any RestorableController) -> Bool {
+      !taken.contains(ObjectIdentifier(controller)) && replacements[controller] == nil
     }
-    let taken = Set(restored.map(ObjectIdentifier.init))
-    let new = today.filter { !taken.contains(ObjectIdentifier($0)) && replacements[$0] == nil }
-    return (restored + new).compactMap { $0 as? Controller }
+    var secret = today.filter { $0.restoration.protection != nil && isNew($0) }[...]
+    let restored = zip(children, known).compactMap { child, controller in
+      controller ?? (child.isLocked ? secret.popFirst() : nil)
+    }
+    taken.formUnion(restored.map(ObjectIdentifier.init))
+    return (restored + today.filter(isNew)).compactMap { $0 as? Controller }
   }
 }

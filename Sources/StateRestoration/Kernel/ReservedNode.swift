@@ -18,6 +18,11 @@ enum ReservedNode {
       ? RestorationIdentifier(String(stored.rawValue.dropFirst())) : stored
   }
 
+  /// The name in reports of a row that can't be read while the device is locked.
+  static func hole(_ row: NodeID) -> RestorationIdentifier {
+    RestorationIdentifier("(locked \(String(row.rawValue, radix: 16)))")
+  }
+
   /// A name for the time being, that no object has, whatever its own is made of.
   static func temporary(_ purpose: String, _ number: Int) -> RestorationIdentifier {
     RestorationIdentifier("$\(purpose)-\(unguessable)-\(number)")

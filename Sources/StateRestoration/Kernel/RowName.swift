@@ -4,7 +4,7 @@ package import RestorationArchive
 ///
 /// A row has the identifier of its object. Where another row of the same parent has that name, a number stands behind it, and
 /// the flag ``RestorationArchive/NodeFlags/numbered`` says so. A row's second and later records are nodes below it, which have
-/// a number alone.
+/// a number alone. A *hidden* row has random bits: see `Table+Hiding.swift`.
 enum RowName {
   private static let separator: Character = "\u{1}"
 
@@ -17,6 +17,19 @@ enum RowName {
   static func record(_ number: NodeID) -> RestorationIdentifier {
     RestorationIdentifier("\(separator)\(number.rawValue)")
   }
+
+  /// The name of a row whose own may not be told, as its class of protection has no key: it is of random bits.
+  static func hidden(_ high: UInt32, _ low: UInt32) -> RestorationIdentifier {
+    RestorationIdentifier("\(separator)w\(String(UInt64(high) << 32 | UInt64(low), radix: 16))")
+  }
+
+  /// What reports call a row whose name is hidden; nil for another one.
+  static func shown(_ name: RestorationIdentifier) -> RestorationIdentifier? {
+    isHidden(name) ? RestorationIdentifier("(hidden \(name.rawValue.dropFirst(2)))") : nil
+  }
+
+  /// Whether a name is that of a hidden row.
+  static func isHidden(_ name: RestorationIdentifier) -> Bool { name.rawValue.hasPrefix("\(separator)w") }
 
   /// The identifier in a name that has a number.
   static func identifier(in numbered: RestorationIdentifier) -> RestorationIdentifier {
@@ -32,8 +45,10 @@ extension RestorationArchive.NodeFlags {
 }
 
 extension RestorationArchive.Node {
-  /// The identifier of the row's object.
+  /// The identifier of the row's object; a name for the time being, while the row can't be read.
   package var rowIdentifier: RestorationIdentifier {
-    attributes.flags.contains(.numbered) ? RowName.identifier(in: identifier) : identifier
+    if attributes.flags.contains(.hole) { return ReservedNode.hole(id) }
+    if attributes.flags.contains(.numbered) { return RowName.identifier(in: identifier) }
+    return RowName.shown(identifier) ?? identifier
   }
 }

@@ -1,3 +1,4 @@
+internal import DataProtection
 internal import FoundationShim
 internal import RestorationArchive
 
@@ -8,13 +9,23 @@ extension Table {
   /// absent ones, go by their key; present rows without one by *Find*, so that a container that names its model later leads to
   /// the right place.
   ///
-  /// - Returns: The records here, by those there.
+  /// - Parameters:
+  ///   - otherParts: The classes of its parts.
+  ///   - isBeside: Whether the run of the other table could read other rows, and has saved those here: a later run may have closed
+  ///     them.
+  ///   - ways: Where rows are here that are only the way to others there, as far as that is known.
+  /// - Returns: The rows and the records here, by those there.
   mutating func merge(
-    _ other: RestorationArchive.Reader, _ context: inout RestorationContext
-  ) throws(ArchiveError) -> [NodeID: NodeID] {
+    _ other: RestorationArchive.PartedReader, _ otherParts: PartClasses, _ context: inout RestorationArchive.Context,
+    isBeside: Bool = false, ways: [NodeID: NodeID] = [:]
+  ) throws(ArchiveError) -> (rows: [NodeID: NodeID], records: [NodeID: NodeID]) {
+    let leading = isBeside ? try Self.rowsAboveRecords(of: other) : []
+    var hidden = try hiddenRows
     var targets: [NodeID: NodeID] = [:]
     var taken: Set<NodeID> = []
-    var orders: [(row: NodeID, children: [NodeID])] = []
+    var orders: [(row: NodeID, children: [NodeID], isWay: Bool)] = []
+    // The rows there that are only the way to others.
+    var waysThere: Set<NodeID> = []
     var copies: [RestorationArchive.Writer.Copy] = []
     var records: [(node: RestorationArchive.Node, row: NodeID)] = []
     // Records that are copied at the end, so that their nodes only look empty.
@@ -26,6 +37,8 @@ extension Table {
     while let source = stack.popLast() {
       visited += 1
       guard visited <= other.nodeCount, let node = try other.node(source) else { continue }
+      // Nothing is known of what is in a part that the other table lacks; none does that a run has saved.
+      if RowName.isHidden(node.identifier) || node.attributes.flags.contains(.hole) { continue }
       let children = try other.children(of: source)
       if node.attributes.flags.contains(.record) {
         if let row = node.parent.flatMap({ targets[$0] }), node.byteCount > 0 { records.append((node, row)) }
@@ -41,8 +54,42 @@ extension Table {
         hasRecords = try other.node(child)?.attributes.flags.contains(.record) ?? false
       }
       let place = Place(parent: parent, identifier: node.rowIdentifier)
-      let goesByKey = hasRecords || node.attributes.flags.contains(.absent)
-      let row = try target(of: node, at: place, goesByKey: goesByKey, taken)
+      // What can't be read of it may be in rows without its name.
+      var unnamed: [NodeID] = []
+      for child in children where !hidden.isEmpty {
+        guard let name = try other.node(child)?.identifier, let row = hidden.removeValue(forKey: name) else { continue }
+        // One above it may have come into another part.
+        unnamed.append(currentRow(row))
+      }
+      let goesByKey = hasRecords || node.attributes.flags.contains(.absent) || !unnamed.isEmpty
+      // A row that has nothing, leads nowhere and tells of no order is not added.
+      let isWay = node.attributes.flags.contains(.way)
+      var isAdded = hasRecords || !children.isEmpty
+      if !isAdded, !isWay, let above = node.parent { isAdded = try other.children(of: above).count > 1 }
+      if isBeside, !leading.contains(source) { isAdded = false }
+      let protection = otherParts[source.part]
+      var found = ways[source]
+      if let way = found, try writer.node(way) == nil { found = nil }
+      let count = writer.nodeCount
+      if found == nil {
+        found = try target(
+          of: node, at: place, goesByKey: goesByKey, isAdded: isAdded && unnamed.isEmpty, taken, protection)
+      }
+      for row in unnamed { found = try reveal(row, in: found, as: node, at: place) }
+      guard var row = found else { continue }
+      if isWay {
+        (targets[source], waysThere) = (row, waysThere.union([source]))
+        taken.insert(row)
+        stack += children.reversed()
+        // What led there has been closed since.
+        if writer.nodeCount > count {
+          try setFlag(.absent, true, of: row)
+          absent.insert(row)
+        }
+        if !children.isEmpty { orders.append((row, children, true)) }
+        continue
+      }
+      row = try strengthen(row, protection)
       targets[source] = row
       taken.insert(row)
       if hasRecords { try takeClass(of: node, row) }
@@ -53,7 +100,7 @@ extension Table {
       } else {
         try noteNewer(row, at: place)
       }
-      if !children.isEmpty { orders.append((row, children)) }
+      if !children.isEmpty { orders.append((row, children, false)) }
       // The role is that of the object that was live last, which may have had none.
       if var attributes = try writer.node(row)?.attributes, attributes.role != node.attributes.role {
         attributes.role = node.attributes.role
@@ -69,7 +116,11 @@ extension Table {
       try add(record.node, to: record.row, &coming, &copies)
     }
     // Their order is that of the later run.
-    for (row, children) in orders {
+    for (row, children, isWay) in orders {
+      if isWay {
+        try arrange(children, besides: waysThere, targets, below: row)
+        continue
+      }
       var seen: Set<NodeID> = []
       try arrange(children.compactMap { targets[$0] }.filter { seen.insert($0).inserted }, below: row)
     }
@@ -81,13 +132,69 @@ extension Table {
     context.timeSaved = max(context.timeSaved, newer.timeSaved)
     context.schemaVersion = max(context.schemaVersion, newer.schemaVersion)
     save &+= 1
-    return Dictionary(copies.map { ($0.source, $0.target) }) { first, _ in first }
+    return (targets, Dictionary(copies.map { ($0.source, $0.target) }) { first, _ in first })
   }
 
-  /// The row here that a row there leads to, made if there is none.
+  /// Brings a row into the part of a class, where that of its own is weaker.
+  mutating func strengthen(_ row: NodeID, _ protection: ProtectionClass) throws(ArchiveError) -> NodeID {
+    guard parts[row.part].isWeaker(than: protection), try writer.node(row)?.parent != nil else { return row }
+    let numbers = try writer.assign([row: parts.part(of: protection)])
+    noteLeft(for: protection)
+    renumber(numbers)
+    return numbers[row] ?? row
+  }
+
+  /// Puts those that are no ways behind the siblings that they stood behind; all others stand as they stand.
+  private mutating func arrange(
+    _ there: [NodeID], besides ways: Set<NodeID>, _ targets: [NodeID: NodeID], below parent: NodeID
+  ) throws(ArchiveError) {
+    var order = try writer.children(of: parent)
+    let former = order
+    var last: NodeID?
+    for source in there {
+      guard let row = targets[source], order.contains(row) else { continue }
+      if !ways.contains(source) {
+        // All rows of a place stand together.
+        let identifier = try writer.node(row)?.rowIdentifier
+        var group: [NodeID] = []
+        for one in order where try writer.node(one)?.rowIdentifier == identifier { group.append(one) }
+        if last.map(group.contains) != true {
+          order.removeAll(where: group.contains)
+          var index = 0
+          if let last, let place = try writer.node(last)?.rowIdentifier {
+            for (position, one) in order.enumerated() where try writer.node(one)?.rowIdentifier == place {
+              index = position + 1
+            }
+          }
+          order.insert(contentsOf: group, at: index)
+        }
+      }
+      last = row
+    }
+    if order != former { try writer.setChildren(order, of: parent) }
+  }
+
+  /// The rows that have records, and all above these.
+  private static func rowsAboveRecords(of reader: RestorationArchive.PartedReader) throws(ArchiveError) -> Set<NodeID> {
+    var found: Set<NodeID> = []
+    var stack = try reader.roots
+    var visited = 0
+    while let next = stack.popLast() {
+      visited += 1
+      guard visited <= reader.nodeCount, let node = try reader.node(next) else { continue }
+      stack += try reader.children(of: next)
+      guard node.hasRecord || node.attributes.flags.contains(.record) else { continue }
+      var above = Optional(next)
+      while let row = above, found.insert(row).inserted { above = try reader.node(row)?.parent }
+    }
+    return found
+  }
+
+  /// The row here that a row there leads to, made if there is none and it is to be added.
   private mutating func target(
-    of node: RestorationArchive.Node, at place: Place, goesByKey: Bool, _ taken: Set<NodeID>
-  ) throws(ArchiveError) -> NodeID {
+    of node: RestorationArchive.Node, at place: Place, goesByKey: Bool, isAdded: Bool, _ taken: Set<NodeID>,
+    _ protection: ProtectionClass?
+  ) throws(ArchiveError) -> NodeID? {
     let asker = classes.asker(for: node.attributes)
     let rows = try rows(at: place)
     if node.attributes.flags.contains(.reserved), let row = rows.first { return row }
@@ -99,7 +206,7 @@ extension Table {
       for row in free { candidates.append(try findRow(row, for: asker)) }
       if let best = Find.order(candidates, for: asker).first { return free[best] }
     }
-    return try insert(at: place, node.attributes)
+    return isAdded ? try insert(at: place, node.attributes, protection) : nil
   }
 
   /// A row has the class of the object that wrote its records.
@@ -118,7 +225,8 @@ extension Table {
     for record in try records(of: row) {
       guard let facts = try writer.node(record)?.attributes else { continue }
       found.newestSave = max(found.newestSave, facts.save)
-      if facts.flags.contains(.first) { continue }
+      // Nothing is made of a closed row.
+      if facts.flags.contains(.first) || closed.contains(row) { continue }
       if try canBeGiven(record, asker.version) { found.canBeGiven = true }
     }
     return found
@@ -158,7 +266,7 @@ extension Table {
     while let row = stack.popLast() {
       stack += try writer.children(of: row)
       guard !taken.contains(row), var attributes = try writer.node(row)?.attributes, attributes.savedAt == nil,
-        attributes.flags.isDisjoint(with: [.reserved, .record])
+        attributes.flags.isDisjoint(with: [.reserved, .record, .hole])
       else { continue }
       attributes.savedAt = time
       try writer.setAttributes(attributes, of: row)

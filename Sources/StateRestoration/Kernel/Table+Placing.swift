@@ -1,3 +1,4 @@
+internal import DataProtection
 internal import RestorationArchive
 
 /// The objects that come with a capture, and their values.
@@ -9,6 +10,9 @@ struct Arrivals {
     self.batch = batch
     records = Dictionary(batch.records.lazy.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { $1 })
   }
+
+  /// The class of protection that an object names; nil for its parent's, and when its values were not captured.
+  func protection(_ key: CaptureBatch.Key) -> ProtectionClass? { records[key].flatMap { batch.records[$0].protection } }
 
   /// What the archive records of an object; nil when its values were not captured.
   func attributes(_ key: CaptureBatch.Key) -> RestorationArchive.Attributes? {
@@ -35,7 +39,12 @@ extension Table {
       if let former = placement.former { rename(former, to: placement.key) }
     }
     // What objects were given comes first, so that nobody else takes it for a row without an object.
-    for placement in arrivals.batch.placements where placement.given != nil { try give(placement, arrivals) }
+    let leaving = Set(arrivals.batch.removals)
+    for placement in arrivals.batch.placements where placement.given != nil { try give(placement, arrivals, leaving) }
+    // Which rows have objects decides what becomes of those below.
+    for placement in arrivals.batch.placements {
+      if let gift = placement.given?.gift, !gift.rows.isEmpty { try takeIn(gift, placement.key) }
+    }
     for placement in arrivals.batch.placements {
       do throws(ArchiveError) {
         try place(placement, arrivals)
@@ -52,15 +61,20 @@ extension Table {
   }
 
   /// Notes what an object was given in the turn that met it.
-  private mutating func give(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
+  ///
+  /// - Parameter leaving: The objects that leave in this capture: a late one may have come into the row of one of them.
+  private mutating func give(
+    _ placement: CaptureBatch.Placement, _ arrivals: Arrivals, _ leaving: Set<CaptureBatch.Key>
+  ) throws(ArchiveError) {
     let row: NodeID
     switch placement.given {
-    case .own(let own)?: row = own
-    case .record(let gift)?: row = gift.row
-    case .unread(let met)?, .late(let met)?: row = met
+    case .own(let own)?: row = currentRow(own)
+    case .record(let gift)?: row = currentRow(gift.row)
+    case .unread(let met)?, .late(let met)?: row = currentRow(met)
     case .nothing?, nil: return
     }
     try writer.prepare(row)
+    if let holder = holders[row], holder != placement.key, leaving.contains(holder) { try leave(holder) }
     guard holders[row] == nil || holders[row] == placement.key, let node = try writer.node(row),
       arrivals.fits(classes.current(node.attributes.identity), placement.key)
     else { return }
@@ -71,21 +85,33 @@ extension Table {
     }
     var holding = Holding(place: placement, row: row)
     if gift != nil { try leaveForGift(placement.key, row) } else { letGo(placement.key) }
+    if let brought = gift?.brought.map(currentRow), holders[brought] == nil { try bring(brought, to: row) }
     if let gift {
-      for other in gift.rows where holders[other] == nil { try move(contentsOf: other, into: row) }
       holding.record = gift.record.map(current)
       holding.superseded = gift.superseded.map(current)
       holding.joined = gift.joined
     }
-    for record in gift?.first ?? [] { try removeRecord(current(record)) }
+    if let gift, gift.rows.isEmpty { for record in gift.first { try removeRecord(current(record)) } }
     if case .unread? = placement.given, !placement.isEdit { holding.baseline = .unknown }
     // A row without a record: what its object has then is nobody's edit.
     if case .own? = placement.given, !node.hasRecord {
       holding.record = nil
       if !placement.isEdit { holding.baseline = .unknown }
     }
+    if placement.isEdit, let baseline = formerBaselines[row] { holding.baseline = baseline }
     hold(holding, placement.key)
     try reopen(row)
+  }
+
+  /// Has rows with nothing but *first* records become one with the row of the record that an object was given.
+  private mutating func takeIn(_ gift: CaptureBatch.Gift, _ key: CaptureBatch.Key) throws(ArchiveError) {
+    guard let row = row(of: key), row == currentRow(gift.row) else { return }
+    for other in gift.rows where holders[other] == nil { try move(contentsOf: other, into: row) }
+    for record in gift.first { try removeRecord(current(record)) }
+    guard var holding = holding(key) else { return }
+    holding.record = holding.record.map(current)
+    holding.superseded = holding.superseded.map(current)
+    hold(holding, key)
   }
 
   /// An object that came by itself is given a record: its own one, which is *first*, goes, and the row that it had becomes one with
@@ -93,7 +119,14 @@ extension Table {
   private mutating func leaveForGift(_ key: CaptureBatch.Key, _ row: NodeID) throws(ArchiveError) {
     guard let former = letGo(key) else { return }
     if let record = former.record, isFirst(record) { try removeRecord(record) }
-    if let old = former.row, old != row, try writer.node(old) != nil { try move(contentsOf: old, into: row) }
+    try bring(former.row, to: row)
+  }
+
+  /// Has the row that an object had become one with another one; it was live last, and says whether that is closed.
+  private mutating func bring(_ former: NodeID?, to row: NodeID) throws(ArchiveError) {
+    guard let former, former != row, try writer.node(former) != nil else { return }
+    if !closed.contains(former) { try open(row) }
+    try move(contentsOf: former, into: row)
   }
 
   /// Moves an object that came by itself, with its record, to another row, whose records can't be given.
@@ -102,7 +135,7 @@ extension Table {
   ) throws(ArchiveError) {
     var holding = holding
     letGo(placement.key)
-    if let old = holding.row, old != row, try writer.node(old) != nil { try move(contentsOf: old, into: row) }
+    try bring(holding.row, to: row)
     holding.row = row
     holding.record = holding.record.map(current)
     holding.place.given = placement.given
@@ -154,7 +187,9 @@ extension Table {
   /// Finds a row for an object that nobody has given anything: that of exactly its key, or a new one.
   private mutating func meet(_ placement: CaptureBatch.Placement, _ arrivals: Arrivals) throws(ArchiveError) {
     let isMet = placement.given == .nothing && !placement.isEdit
-    var holding = Holding(place: placement, attributes: arrivals.attributes(placement.key) ?? .init())
+    var holding = Holding(
+      place: placement, protection: arrivals.protection(placement.key),
+      attributes: arrivals.attributes(placement.key) ?? .init())
     if isLocked {
       if isMet { holding.baseline = .unknown }
       return hold(holding, placement.key)
@@ -168,7 +203,7 @@ extension Table {
       hold(holding, placement.key)
       try reopen(row)
     } else {
-      holding.row = try insert(at: place, holding.attributes)
+      holding.row = try insert(at: place, holding.attributes, holding.protection)
       hold(holding, placement.key)
     }
   }
@@ -208,7 +243,7 @@ extension Table {
       guard let holding = holding(key) else { continue }
       if holding.place.parent == nil, holding.place.section == .shared { parent = try reserved(ReservedNode.shared) }
       let place = Place(parent: parent, identifier: holding.place.identifier)
-      let row = try requireRow(at: place, holding.attributes)
+      let row = try requireRow(at: place, holding.attributes, holding.protection)
       update(key) { $0.row = row }
       try reopen(row)
       parent = row
@@ -218,10 +253,10 @@ extension Table {
 
   /// The row without an object of exactly a key, or a new one.
   mutating func requireRow(
-    at place: Place, _ attributes: RestorationArchive.Attributes
+    at place: Place, _ attributes: RestorationArchive.Attributes, _ protection: ProtectionClass?
   ) throws(ArchiveError) -> NodeID {
     if let row = try unheldRow(at: place, classes.current(attributes.identity)) { return row }
-    return try insert(at: place, attributes)
+    return try insert(at: place, attributes, protection)
   }
 
   // MARK: - One key, one row
@@ -233,11 +268,61 @@ extension Table {
     guard let node = try writer.node(row) else { return false }
     let identity = classes.current(node.attributes.identity)
     var isAny = false
-    while let other = try unheldRow(at: place, identity), other != row {
+    for other in try rows(at: place) where other != row && holders[other] == nil {
+      guard try hasIdentity(identity, other) else { continue }
       try move(contentsOf: other, into: row)
       isAny = true
     }
     return isAny
+  }
+
+  /// Gives rows names of their own that have those of siblings in other parts.
+  mutating func separate(_ namesakes: [NodeID]) throws(ArchiveError) {
+    for row in namesakes {
+      guard let place = try place(of: row) else { continue }
+      try writer.rename(row, to: try freeNumberedName(at: place, for: row))
+      try setFlag(.numbered, true, of: row)
+      numbered[place, default: []].append(row)
+      try noteLaterOfWeaker(at: place)
+    }
+  }
+
+  /// Says of a place's rows of a stronger class that no object had them as late as one of a weaker class: the run that had that one
+  /// could not read them.
+  private mutating func noteLaterOfWeaker(at place: Place) throws(ArchiveError) {
+    let present = try rows(at: place).filter { !absent.contains($0) }
+    guard let weakest = present.min(by: { parts[$0.part].isWeaker(than: parts[$1.part]) }),
+      try writer.node(weakest)?.attributes.savedAt == nil
+    else { return }
+    for row in present where parts[weakest.part].isWeaker(than: parts[row.part]) {
+      guard var attributes = try writer.node(row)?.attributes, attributes.savedAt == nil else { continue }
+      attributes.flags.insert(.carriedOver)
+      attributes.savedAt = writer.context.timeSaved
+      try writer.setAttributes(attributes, of: row)
+    }
+  }
+
+  /// Has the records of rows of a weaker class count as newer than those of a stronger one, which their run could not read: nor could
+  /// it know the numbers of those.
+  ///
+  /// - Returns: The strongest class.
+  private mutating func countWeakerAsNewer(_ rows: [NodeID]) throws(ArchiveError) -> ProtectionClass {
+    let rows = rows.sorted { parts[$1.part].isWeaker(than: parts[$0.part]) }
+    let strongest = parts[rows[0].part]
+    for row in rows where parts[row.part].isWeaker(than: strongest) {
+      var records: [(id: NodeID, attributes: RestorationArchive.Attributes)] = []
+      for id in try self.records(of: row) {
+        if let node = try writer.node(id) { records.append((id, node.attributes)) }
+      }
+      for record in records.sorted(by: { ($0.attributes.save, $0.id.rawValue) < ($1.attributes.save, $1.id.rawValue) })
+      {
+        var attributes = record.attributes
+        attributes.save = save
+        save &+= 1
+        try writer.setAttributes(attributes, of: record.id)
+      }
+    }
+    return strongest
   }
 
   /// Has rows that share a key become one: an earlier program has written them under another tag of their class.
@@ -254,6 +339,7 @@ extension Table {
         twins[classes.current(node.attributes.identity), default: []].append(row)
       }
       for (identity, rows) in twins where rows.count > 1 {
+        let strongest = try countWeakerAsNewer(rows)
         let asker = Asker(identity: identity, version: 0, acceptedClasses: [])
         var facts: [Find.Row] = []
         for row in rows { facts.append(try findRow(row, for: asker)) }
@@ -262,6 +348,7 @@ extension Table {
           if !absent.contains(row) { try reopen(rows[newest]) }
           try move(contentsOf: row, into: rows[newest])
         }
+        _ = try strengthen(rows[newest], strongest)
         isAny = true
       }
     }
@@ -269,17 +356,28 @@ extension Table {
   }
 
   /// Moves the records of a row, and the rows below it, into another one, and removes it.
-  private mutating func move(contentsOf source: NodeID, into target: NodeID) throws(ArchiveError) {
+  ///
+  /// What can't be read now stays where it is, with the rows above it, until it can: these are absent.
+  mutating func move(contentsOf source: NodeID, into target: NodeID) throws(ArchiveError) {
     var waiting = [(source, target)]
     var emptied: [NodeID] = []
     while let (source, target) = waiting.popLast() {
       var numbers: [NodeID: UInt32] = [:]
       for record in try records(of: source) { numbers[record] = try writer.node(record)?.attributes.save ?? 0 }
+      if !absent.contains(source) { try reopen(target) }
+      if !closed.isEmpty, holders[target] == nil, try wasLive(source, after: target) {
+        try setFlag(.closed, closed.contains(source), of: target)
+        if closed.contains(source) { closed.insert(target) } else { closed.remove(target) }
+      }
+      let staying = try records(of: target)
       for (record, _) in numbers.sorted(by: { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) }) {
         try move(record: record, into: target)
       }
+      if !numbers.isEmpty, !staying.isEmpty { try separateSaves(of: target, newer: Set(staying)) }
       for child in try writer.children(of: source) {
-        guard let place = try place(of: child), let node = try writer.node(child) else { continue }
+        guard let place = try place(of: child), let node = try writer.node(child),
+          !node.attributes.flags.contains(.hole)
+        else { continue }
         let there = Place(parent: target, identifier: place.identifier)
         let identity = classes.current(node.attributes.identity)
         var twin: NodeID?
@@ -290,12 +388,47 @@ extension Table {
           waiting.append((child, twin))
         } else {
           try move(child, to: there)
-          if let twin, holders[twin] == nil { waiting.append((twin, child)) }
+          if let twin, holders[twin] == nil { waiting.append((twin, currentRow(child))) }
         }
       }
+      moved.move(row: source, to: target)
       emptied.append(source)
     }
-    for row in emptied.reversed() { try remove(row) }
+    for row in emptied.reversed() {
+      try remove(row)
+      guard try writer.node(row) != nil else { continue }
+      try setFlag(.absent, true, of: row)
+      absent.insert(row)
+    }
+  }
+
+  /// Whether an object had a row later than another one.
+  private func wasLive(_ row: NodeID, after other: NodeID) throws(ArchiveError) -> Bool {
+    guard let one = try writer.node(row)?.attributes, let two = try writer.node(other)?.attributes else { return false }
+    guard let last = two.savedAt else { return false }
+    return one.savedAt.map { $0 > last } ?? true
+  }
+
+  /// Gives the records of a row numbers of their own, where two rows have become one with records of one save: those that were in
+  /// the row before are newer.
+  private mutating func separateSaves(of row: NodeID, newer: Set<NodeID>) throws(ArchiveError) {
+    var records: [(id: NodeID, attributes: RestorationArchive.Attributes, isNewer: Bool)] = []
+    for id in try self.records(of: row) {
+      if let node = try writer.node(id) { records.append((id, node.attributes, newer.contains(id))) }
+    }
+    records.sort {
+      $0.attributes.save == $1.attributes.save ? !$0.isNewer && $1.isNewer : $0.attributes.save < $1.attributes.save
+    }
+    var last: UInt32 = 0
+    for record in records {
+      if record.attributes.save <= last {
+        var attributes = record.attributes
+        attributes.save = last &+ 1
+        try writer.setAttributes(attributes, of: record.id)
+      }
+      last = max(record.attributes.save, last &+ 1)
+    }
+    if last >= save { save = last &+ 1 }
   }
 
   private mutating func move(record: NodeID, into row: NodeID) throws(ArchiveError) {
@@ -304,7 +437,7 @@ extension Table {
     try writer.moveState(of: record, to: target)
     try setRecordFacts(of: target, from: node.attributes)
     if written.contains(record) { written.insert(target) }
-    movedRecords[record] = target
+    moved.move(record: record, to: target)
     try removeRecord(record)
   }
 
@@ -355,16 +488,18 @@ extension Table {
 
   /// Removes what objects were given that have left in the turn that gave it.
   mutating func leave(_ gifts: [CaptureBatch.Gift]) throws(ArchiveError) {
-    for gift in gifts where holders[gift.row] == nil {
+    for gift in gifts where holders[currentRow(gift.row)] == nil {
       let records = [gift.record].compactMap(\.self) + gift.superseded + gift.joined + gift.first
       for record in records { try removeRecord(current(record)) }
-      try becomeAbsent(gift.row)
+      try becomeAbsent(currentRow(gift.row))
     }
   }
 
   /// The object shows another model now, or is of another class: its row waits as it is.
   mutating func outgrow(_ key: CaptureBatch.Key) throws(ArchiveError) {
     guard let row = letGo(key)?.row else { return }
+    // What the object has in its place from now on stands there.
+    if let place = try place(of: row) { try noteOrder(at: place, isShared: true) }
     try becomeAbsent(row)
   }
 

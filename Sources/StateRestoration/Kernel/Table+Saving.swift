@@ -13,12 +13,14 @@ extension Table {
       try findGivingUp(batch)
       try place(Arrivals(batch))
     }
+    try settleParts(of: batch)
     for key in batch.removals { try leave(key) }
     try leave(batch.leftGifts)
     try drop(batch.removedRows)
     for record in batch.records { try store(record, of: batch) }
     if isLocked {
       try noteOrders(of: batch)
+      try noteWays()
       // Rows have come in the order of their records.
       for order in orders.values { try arrange(order) }
     } else {
@@ -26,15 +28,21 @@ extension Table {
     }
     try arrangeNewRows()
     // What restoring has made of the values is nobody's edit.
-    if batch.isMeeting { changed = known }
+    if batch.isMeeting { (changed, formerBaselines) = (known, [:]) }
     try boundAbsent()
+  }
+
+  /// Says that the disk has everything: what changes from now on is of the next save.
+  mutating func noteSaved() {
+    save &+= 1
+    (changed, owedFindings) = ([], [])
   }
 
   /// What is wrong with live objects now: values that can't be encoded, no place, too many bytes.
   ///
   /// Each save says it until it is mended.
-  var standingFindings: [PreservationFinding] {
-    var findings: [PreservationFinding] = []
+  var standingFindings: [PreservationOutcome.Finding] {
+    var findings: [PreservationOutcome.Finding] = []
     for (key, message) in unencoded.sorted(by: { $0.key < $1.key }) {
       guard let holding = holding(key) else { continue }
       let path = holding.row.map { self.path(of: $0) } ?? self.path(of: holding.place)
@@ -123,7 +131,7 @@ extension Table {
   }
 
   /// Finds the objects that name their first models with changed values: those below them come below other rows.
-  private mutating func findGivingUp(_ batch: CaptureBatch) throws(ArchiveError) {
+  mutating func findGivingUp(_ batch: CaptureBatch) throws(ArchiveError) {
     givingUp = []
     for record in batch.records where record.model != nil {
       guard let holding = holding(record.key), let row = holding.row, holding.isCaptured,
@@ -136,10 +144,12 @@ extension Table {
 
   /// Has the row of a live object become one with a row of the same key; what the object has is the newest then.
   mutating func uniteHeld(_ row: NodeID, _ key: CaptureBatch.Key) throws(ArchiveError) {
-    // Mostly no place has a second row.
-    guard !numbered.isEmpty, let place = try place(of: row), try unite(row, at: place),
-      let record = holding(key)?.record
+    // Mostly no place has a second row. What waits below a row that the parent is about to give up is not the object's.
+    guard !numbered.isEmpty, holding(key)?.place.parent.map(givingUp.contains) != true,
+      let place = try place(of: row), try unite(row, at: place), let record = holding(key)?.record
     else { return }
+    // In the turn that gives it a record, that stays as old as it is.
+    guard holding(key)?.isCaptured == true else { return }
     guard var attributes = try writer.node(record)?.attributes else { return }
     // Newer than what came from the other row, which may have been written since the last save as well.
     save &+= 1
@@ -153,22 +163,24 @@ extension Table {
   ) throws(ArchiveError) {
     guard var holding = holding(key), let former = holding.row, let place = try place(of: former) else { return }
     letGo(key)
-    holding = Holding(place: holding.place, attributes: attributes)
+    holding = Holding(place: holding.place, protection: holding.protection, attributes: attributes)
     // Its values have changed since the last save.
     holding.place.isEdit = true
     holding.place.given = nil
-    let row = try requireRow(at: place, attributes)
+    let row = try requireRow(at: place, attributes, holding.protection)
     holding.row = row
     hold(holding, key)
     try reopen(row)
     successors[former] = row
-    gaveUp.insert(key)
     if let order = formerOrders[former] { try arrangeNewRows(below: former, as: order) }
     // With those that objects below it have given up in the same way.
-    for child in try writer.children(of: former) where holders[child] != nil || successors[child] != nil {
+    let children = try writer.children(of: former).filter { holders[$0] != nil || successors[$0] != nil }
+    for child in children {
       guard let there = try self.place(of: child) else { continue }
       try move(child, to: Place(parent: row, identifier: there.identifier))
     }
+    givingUp.remove(key)
+    for child in children { if let key = holders[child] { try uniteHeld(child, key) } }
     try becomeAbsent(former)
   }
 
@@ -269,7 +281,7 @@ extension Table {
       if entries.isEmpty {
         // Without values there is no record; the row's own node is where one would be.
         if try records(of: row).isEmpty {
-          try takeIdentity(attributes, of: row)
+          try takeIdentity(attributes, of: row, isWritten: true)
           update(key) { $0.record = row }
         }
         return
@@ -277,7 +289,12 @@ extension Table {
       guard try makeRoom(in: row, for: key) else { return }
       record = try insertRecord(in: row, facts)
     }
-    try takeIdentity(attributes, of: row)
+    var isWritten = isNew
+    // Asked only where the class is another.
+    if !isNew, try writer.node(row)?.attributes.classTag != attributes.classTag {
+      isWritten = try !writer.hasRecord(of: record, entries: entries)
+    }
+    try takeIdentity(attributes, of: row, isWritten: isWritten)
     if record == row {
       try mergeRowFacts(of: row, into: &facts)
     } else {
@@ -303,19 +320,22 @@ extension Table {
     for joined in holding.joined { try removeRecord(joined) }
     changed.insert(key)
     written.insert(record)
+    lastWritten = save
     try openRows(upTo: row)
     noteSize(of: record, key)
     try uniteHeld(row, key)
   }
 
-  /// A row has its object's class and model from the first record on that is written in it.
+  /// A row has its object's class from the first record on that is written in it, and its model.
   ///
   /// While the object names no model, the row keeps that which it has.
+  ///
+  /// - Parameter isWritten: Whether a record of the object is written now.
   private mutating func takeIdentity(
-    _ attributes: RestorationArchive.Attributes, of row: NodeID
+    _ attributes: RestorationArchive.Attributes, of row: NodeID, isWritten: Bool
   ) throws(ArchiveError) {
     guard var stored = try writer.node(row)?.attributes else { return }
-    stored.takeClass(of: attributes)
+    if isWritten { stored.takeClass(of: attributes) }
     stored.model = attributes.model ?? stored.model
     try writer.setAttributes(stored, of: row)
   }
@@ -378,7 +398,7 @@ extension Table {
     var count = sizes.count
     for (row, _, size) in sizes {
       guard count > Self.absentAtMost || bytes > budget else { return }
-      guard try !hasHolder(inside: row) else { continue }
+      guard try !hasHolder(inside: row), try !writer.hasHoles(below: row) else { continue }
       owedFindings.append(.absentRemoved(path: path(of: row), bytes: size))
       try remove(row)
       count -= 1
@@ -411,6 +431,8 @@ extension Table {
         ordersMet[order.parent] = ordersMet[order.parent] ?? order
         continue
       }
+      // The order among those that could be read is theirs to tell.
+      if let ownKeys, !ownKeys.contains(order.parent) { continue }
       let rearranged = rearranged(order, since: ordersMet[order.parent]?.children ?? [])
       guard rearranged.count > 1 else { continue }
       for child in rearranged {
@@ -422,6 +444,19 @@ extension Table {
         }
       }
     }
+  }
+
+  /// Where the state of some objects could be read: says of their rows that these are only the way to others, and makes one for each
+  /// that stands before one of the others.
+  private mutating func noteWays() throws(ArchiveError) {
+    guard let ownKeys else { return }
+    let parents = Set(ownKeys.compactMap { row(of: $0) == nil ? nil : holding($0)?.place.parent })
+    for order in parents.subtracting(ownKeys).sorted().compactMap({ orders[$0] }) {
+      // All of them: a later run may close some.
+      let last = order.children.lastIndex { ownKeys.contains($0) && row(of: $0) != nil }
+      for before in order.children.prefix(last ?? 0) { _ = try requireRow(before) }
+    }
+    for (row, key) in holders { try setFlag(.way, !ownKeys.contains(key), of: row) }
   }
 
   /// The children whose order the user has made: all of them, if they stand in another one than they were met in or have others
@@ -438,8 +473,8 @@ extension Table {
   /// Live children in their order.
   private mutating func arrange(_ order: CaptureBatch.Order) throws(ArchiveError) {
     guard let parent = row(of: order.parent) else { return }
-    formerOrders[parent] = nil
-    try arrange(order.children.compactMap { row(of: $0) }, below: parent)
+    let former = formerOrders.removeValue(forKey: parent)
+    try arrange(order.children.compactMap { row(of: $0) }, below: parent, since: former)
   }
 
   /// Rows beside which others of their places have come, and whose objects stand as before.
@@ -450,19 +485,42 @@ extension Table {
     }
   }
 
-  private mutating func arrangeNewRows(below parent: NodeID, as former: [NodeID]) throws(ArchiveError) {
+  private mutating func arrangeNewRows(below parent: NodeID, as former: [FormerRow]) throws(ArchiveError) {
     let children = try writer.children(of: parent)
     var live = Set(children.filter { holders[$0] != nil })
-    var order = former.compactMap { live.remove(successors[$0] ?? $0) }
+    var order = former.compactMap { live.remove(successors[$0.row] ?? $0.row) }
     order += children.filter { live.contains($0) }
-    try arrange(order, below: parent)
+    try arrange(order, below: parent, since: former)
+  }
+
+  /// Rows in the order in which they stood, or others of their places that have gone; those behind them whose places are new.
+  private func standing(_ rows: [NodeID], since former: [FormerRow]) throws(ArchiveError) -> [NodeID] {
+    let areThere = Set(rows)
+    var heirs: [RestorationIdentifier: NodeID] = [:]
+    if former.contains(where: { !areThere.contains(currentRow($0.row)) }) {
+      for row in rows {
+        guard let identifier = try writer.node(row)?.rowIdentifier, heirs[identifier] == nil || holders[row] != nil
+        else { continue }
+        heirs[identifier] = row
+      }
+    }
+    var seen: Set<NodeID> = []
+    let stood = former.compactMap { one in
+      areThere.contains(currentRow(one.row)) ? currentRow(one.row) : heirs[one.identifier]
+    }
+    return (stood + rows).filter { areThere.contains($0) && seen.insert($0).inserted }
   }
 
   /// The order of siblings: places in the order of some of their rows.
   ///
   /// Each other place stays behind the one that it stood behind. All rows of a place stand together, as they stood.
-  mutating func arrange(_ live: [NodeID], below parent: NodeID) throws(ArchiveError) {
-    let present = try writer.children(of: parent)
+  ///
+  /// - Parameter former: How they stood before, where rows of one place have become one, or have gone, since.
+  mutating func arrange(
+    _ live: [NodeID], below parent: NodeID, since former: [FormerRow]? = nil
+  ) throws(ArchiveError) {
+    let children = try writer.children(of: parent)
+    let present = try former.map { (former) throws(ArchiveError) in try standing(children, since: former) } ?? children
     // One of them may be elsewhere by now.
     let isPresent = live == present ? [] : Set(present)
     let live = live == present ? live : live.filter { isPresent.contains($0) }
@@ -497,7 +555,7 @@ extension Table {
         for one in (node.map { [$0] } ?? []) + (followers[node] ?? []) { wanted += rows[one] ?? [one] }
       }
     }
-    if wanted != present, wanted.count == present.count { try writer.setChildren(wanted, of: parent) }
+    if wanted != children, wanted.count == children.count { try writer.setChildren(wanted, of: parent) }
   }
 
   /// Number of rows without an object.
@@ -516,7 +574,7 @@ extension Table {
     while let id = stack.popLast() {
       stack += try writer.children(of: id)
       guard holders[id] == nil, var attributes = try writer.node(id)?.attributes,
-        attributes.flags.isDisjoint(with: [.reserved, .record, .carriedOver])
+        attributes.flags.isDisjoint(with: [.reserved, .record, .carriedOver, .hole])
       else { continue }
       attributes.flags.insert(.carriedOver)
       attributes.savedAt = attributes.savedAt ?? writer.context.timeSaved

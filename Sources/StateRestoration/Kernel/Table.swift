@@ -1,3 +1,4 @@
+internal import DataProtection
 internal import FoundationShim
 internal import RestorationArchive
 
@@ -29,6 +30,8 @@ struct Table: Sendable {
     var baseline: Baseline?
     /// The values of its record, while that is *first* and refers to others, whose places are no values.
     var firstValues: Baseline?
+    /// The class of protection that the object names; nil for its parent's.
+    var protection: ProtectionClass?
     /// What the archive records of the object, once its values were captured.
     var attributes = RestorationArchive.Attributes()
     /// Whether they were, since it was met.
@@ -47,6 +50,12 @@ struct Table: Sendable {
     case values(Digest)
   }
 
+  /// A row as it stood among its siblings.
+  struct FormerRow: Sendable {
+    var row: NodeID
+    var identifier: RestorationIdentifier
+  }
+
   /// The most records of one row.
   static let recordsAtMost = 8
   /// The most rows that are absent.
@@ -55,9 +64,15 @@ struct Table: Sendable {
   let limits: RestorationArchive.Limits
   let nodeBudget: Int
   /// The rows and their records, as nodes.
-  var writer: RestorationArchive.Writer
+  var writer: RestorationArchive.PartedWriter
+  /// In which of its parts the rows of each class of protection are.
+  var parts: PartClasses
+  /// The strongest class to whose part rows have come from weaker ones since the last whole generation: what holds them there goes.
+  var leftWeakerPartsFor: ProtectionClass?
   /// Whether there may be stored rows that can't be read now.
   let isLocked: Bool
+  /// The objects whose state is written here, where that of others could be read; nil when all is.
+  var ownKeys: Set<CaptureBatch.Key>?
   /// The registered classes.
   var classes = ClassTable()
   /// What live objects have, by key.
@@ -67,11 +82,9 @@ struct Table: Sendable {
   /// The rows whose names have numbers.
   var numbered: [Place: [NodeID]]
   /// The rows below others as they stood before one of them came beside another of its place: they are to be arranged.
-  var formerOrders: [NodeID: [NodeID]] = [:]
-  /// Where records are that came from rows that became one with others, by their former numbers.
-  var movedRecords: [NodeID: NodeID] = [:]
-  /// The objects that have given their rows up since the last save.
-  var gaveUp: Set<CaptureBatch.Key> = []
+  var formerOrders: [NodeID: [FormerRow]] = [:]
+  /// Where rows and records are that have become others' or have other numbers.
+  var moved = MovedNodes()
   /// The objects that give their rows up in this capture, as they name their first models with changed values.
   var givingUp: Set<CaptureBatch.Key> = []
   /// The rows that objects have instead of others in the same places, by those.
@@ -88,8 +101,14 @@ struct Table: Sendable {
   var ordersMet: [CaptureBatch.Key: CaptureBatch.Order] = [:]
   /// The records that this run has written.
   var written: Set<NodeID> = []
+  /// The baselines of objects that keep their values at an unlock, by their rows, until the next look meets the objects.
+  var formerBaselines: [NodeID: Baseline] = [:]
+  /// How many hidden rows have got their names back.
+  var revealed = 0
   /// The number of the save that comes next.
   var save: UInt32
+  /// The number with which a record was written last.
+  var lastWritten: UInt32 = 0
   /// Live objects for which the archive has no place, and of the topmost why: the tree would be too deep, or too large.
   var unplaced: [CaptureBatch.Key: (path: RestorationPath, message: String)?] = [:]
   /// Live objects whose records have changed since the last save.
@@ -99,7 +118,7 @@ struct Table: Sendable {
   /// The sizes of live objects' states that are over the budget for one node.
   var overBudget: [CaptureBatch.Key: Int] = [:]
   /// What happened to rows since the last save, for its receipt.
-  var owedFindings: [PreservationFinding] = []
+  var owedFindings: [PreservationOutcome.Finding] = []
   var digests: DigestMaker
   /// The values of objects as they were asked last and found to differ; nil for those that can't be encoded.
   var foundValues: [CaptureBatch.Key: Digest?] = [:]
@@ -109,26 +128,35 @@ struct Table: Sendable {
   /// Begins an empty table.
   ///
   /// - Parameter isLocked: Whether there may be stored rows that can't be read now.
-  init(context: RestorationContext, limits: RestorationArchive.Limits, nodeBudget: Int, isLocked: Bool = false) {
+  init(
+    context: RestorationArchive.Context, protection: ProtectionClass, limits: RestorationArchive.Limits,
+    nodeBudget: Int,
+    isLocked: Bool = false
+  ) {
+    parts = PartClasses(protection)
     self.limits = limits
     self.nodeBudget = nodeBudget
     self.isLocked = isLocked
     digests = DigestMaker(depthLimit: limits.valueDepth)
-    writer = RestorationArchive.Writer(context: context, limits: limits)
+    writer = RestorationArchive.PartedWriter(context: context, limits: limits)
     (numbered, furtherRecords, absent, closed, save, hasMarkedUnheld) = ([:], [:], [], [], 1, true)
   }
 
   /// Goes on from an archive; none of its rows has an object yet.
   ///
-  /// - Parameter index: What has to be known of its rows.
+  /// - Parameters:
+  ///   - parts: The classes of its parts.
+  ///   - index: What has to be known of its rows.
   init(
-    continuing reader: RestorationArchive.Reader, _ index: RowIndex, limits: RestorationArchive.Limits, nodeBudget: Int
+    continuing reader: RestorationArchive.PartedReader, parts: PartClasses, _ index: RowIndex,
+    limits: RestorationArchive.Limits, nodeBudget: Int
   ) throws(ArchiveError) {
+    self.parts = parts
     self.limits = limits
     self.nodeBudget = nodeBudget
     isLocked = false
     digests = DigestMaker(depthLimit: limits.valueDepth)
-    writer = try RestorationArchive.Writer(continuing: reader, limits: limits)
+    writer = try RestorationArchive.PartedWriter(continuing: reader, limits: limits)
     numbered = index.numbered
     furtherRecords = index.furtherRecords
     absent = index.absent
@@ -213,10 +241,14 @@ struct Table: Sendable {
 
   /// The row without an object that has exactly a key; nil when there is none.
   func unheldRow(at place: Place, _ identity: Identity) throws(ArchiveError) -> NodeID? {
+    var found: NodeID?
     for row in try rows(at: place) where holders[row] == nil {
-      if try hasIdentity(identity, row) { return row }
+      guard try hasIdentity(identity, row) else { continue }
+      // One that has become one with another may be left, above what can't be read.
+      let hasRecords = try !records(of: row).isEmpty
+      if found == nil || hasRecords { found = row }
     }
-    return nil
+    return found
   }
 
   /// Whether a row is of a class, under today's tag, and of a model.
@@ -230,7 +262,11 @@ struct Table: Sendable {
   }
 
   /// Adds a row without records; another one of its place may have its identifier.
-  mutating func insert(at place: Place, _ attributes: RestorationArchive.Attributes) throws(ArchiveError) -> NodeID {
+  ///
+  /// - Parameter protection: The class of its part; nil for that of the row above it.
+  mutating func insert(
+    at place: Place, _ attributes: RestorationArchive.Attributes, _ protection: ProtectionClass?
+  ) throws(ArchiveError) -> NodeID {
     var attributes = attributes
     attributes.flags.subtract([.record, .first, .quarantined, .shed, .carriedOver, .absent, .numbered, .closed])
     try requireRoom(below: place.parent)
@@ -238,20 +274,26 @@ struct Table: Sendable {
     let name = try freeName(at: place, for: nil)
     if name != place.identifier { attributes.flags.insert(.numbered) }
     try noteOrder(at: place, isShared: name != place.identifier)
-    let row = try writer.insert(name, parent: place.parent, attributes: attributes)
+    let row = try writer.insert(
+      name, parent: place.parent, attributes: attributes, part: protection.map { parts.part(of: $0) })
     if name != place.identifier { numbered[place, default: []].append(row) }
     return row
   }
 
   /// Notes how the rows stand beside which another one of a place comes.
-  private mutating func noteOrder(at place: Place, isShared: Bool) throws(ArchiveError) {
+  mutating func noteOrder(at place: Place, isShared: Bool) throws(ArchiveError) {
     guard let parent = place.parent, formerOrders[parent] == nil, isShared || numbered[place] != nil else { return }
-    formerOrders[parent] = try writer.children(of: parent)
+    var rows: [FormerRow] = []
+    for row in try writer.children(of: parent) {
+      if let node = try writer.node(row) { rows.append(FormerRow(row: row, identifier: node.rowIdentifier)) }
+    }
+    formerOrders[parent] = rows
   }
 
   /// Puts a row in another place.
   mutating func move(_ row: NodeID, to place: Place) throws(ArchiveError) {
     guard let node = try writer.node(row), let former = try self.place(of: row), former != place else { return }
+    var row = row
     let isNumbered = node.attributes.flags.contains(.numbered)
     if node.parent != place.parent {
       try requireRoom(below: place.parent)
@@ -259,7 +301,9 @@ struct Table: Sendable {
       let passing = RowName.numbered(RowName.record(row), row)
       try writer.rename(row, to: passing)
       do {
-        try writer.move(row, to: place.parent)
+        let numbers = try writer.move(row, to: place.parent)
+        renumber(numbers)
+        row = numbers[row] ?? row
       } catch {
         try writer.rename(row, to: node.identifier)
         throw error
@@ -285,18 +329,26 @@ struct Table: Sendable {
     }
   }
 
-  private mutating func forgetNumber(of row: NodeID, at place: Place) {
+  mutating func forgetNumber(of row: NodeID, at place: Place) {
     numbered[place]?.removeAll { $0 == row }
     if numbered[place]?.isEmpty == true { numbered[place] = nil }
   }
 
   /// A name that no sibling has.
   private func freeName(at place: Place, for row: NodeID?) throws(ArchiveError) -> RestorationIdentifier {
-    var name = place.identifier
+    guard let taken = try writer.child(of: place.parent, identifier: place.identifier), taken != row else {
+      return place.identifier
+    }
+    return try freeNumberedName(at: place, for: row)
+  }
+
+  /// A name with a number that no sibling has.
+  func freeNumberedName(at place: Place, for row: NodeID?) throws(ArchiveError) -> RestorationIdentifier {
     var number = row ?? NodeID(rawValue: writer.nextNumber)
+    var name = RowName.numbered(place.identifier, number)
     while let taken = try writer.child(of: place.parent, identifier: name), taken != row {
-      name = RowName.numbered(place.identifier, number)
       number = NodeID(rawValue: number.rawValue &+ 1)
+      name = RowName.numbered(place.identifier, number)
     }
     return name
   }
@@ -312,7 +364,8 @@ struct Table: Sendable {
 
   /// Removes a row with everything below it; live objects there have no rows any more.
   mutating func remove(_ row: NodeID) throws(ArchiveError) {
-    guard try writer.node(row) != nil else { return }
+    // What can't be read can't be removed, nor can the rows on the way to it.
+    guard try writer.node(row) != nil, try !writer.hasHoles(below: row) else { return }
     var stack = [row]
     while let next = stack.popLast() {
       stack += try writer.children(of: next)
@@ -336,10 +389,14 @@ struct Table: Sendable {
   }
 
   /// Where a record of the loaded table is now.
-  func current(_ record: NodeID) -> NodeID {
-    var record = record
-    while let moved = movedRecords[record], moved != record { record = moved }
-    return record
+  func current(_ record: NodeID) -> NodeID { moved.record(record) }
+
+  /// The row that a row of the loaded table is now.
+  func currentRow(_ row: NodeID) -> NodeID { moved.row(row) }
+
+  /// Has records that are written from now on count as newer than those that were written by now, in the same save perhaps.
+  mutating func closeSave() {
+    if lastWritten == save { save &+= 1 }
   }
 
   /// Whether a record is *first*: its object came by itself and was not edited.
@@ -355,10 +412,22 @@ struct Table: Sendable {
     var stack = [row]
     while let next = stack.popLast() {
       if holders[next] != nil || furtherRecords[next] != nil { return true }
-      if let node = try writer.node(next), node.hasRecord { return true }
+      if let node = try writer.node(next), node.hasRecord || node.attributes.flags.contains(.hole) { return true }
       stack += try writer.children(of: next)
     }
     return false
+  }
+
+  /// Whether any row has records.
+  var hasRecords: Bool {
+    get throws(ArchiveError) {
+      var stack = try writer.roots
+      while let next = stack.popLast() {
+        if let node = try writer.node(next), node.hasRecord { return true }
+        stack += try writer.children(of: next)
+      }
+      return false
+    }
   }
 
   /// A place for a record that is new in a row: the row's own node, if that has none.
@@ -429,6 +498,35 @@ struct Table: Sendable {
     if let node = try writer.child(of: nil, identifier: identifier) { return node }
     return try writer.insert(identifier, parent: nil, attributes: .init(priority: .required, flags: .reserved))
   }
+}
+
+/// Where rows and records are that came from rows that became one with others, or that have come into other parts, by their
+/// former numbers.
+struct MovedNodes: Sendable {
+  private var rows: [NodeID: NodeID] = [:]
+  // A row and the record in its own node have one number, and may go different ways.
+  private var records: [NodeID: NodeID] = [:]
+
+  /// Where a row is now.
+  func row(_ row: NodeID) -> NodeID { Self.last(row, rows) }
+
+  /// Where a record is now.
+  func record(_ record: NodeID) -> NodeID { Self.last(record, records) }
+
+  private static func last(_ node: NodeID, _ moves: [NodeID: NodeID]) -> NodeID {
+    var (node, steps) = (node, 0)
+    while let next = moves[node], next != node, steps <= moves.count { (node, steps) = (next, steps + 1) }
+    return node
+  }
+
+  /// The records that are elsewhere now, and where.
+  var movedRecords: [NodeID: NodeID] { Dictionary(uniqueKeysWithValues: records.keys.map { ($0, record($0)) }) }
+
+  /// Notes that a row has become one with another one.
+  mutating func move(row: NodeID, to other: NodeID) { rows[row] = other }
+
+  /// Notes that a record is in another node.
+  mutating func move(record: NodeID, to other: NodeID) { records[record] = other }
 }
 
 extension RestorationArchive.Node {

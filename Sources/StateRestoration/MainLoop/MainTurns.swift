@@ -15,7 +15,7 @@ final class MainTurns: Sendable {
     /// How many turns there were.
     var had = 0
     /// How long to wait for one, and where to speak; nil while nothing is preserved by itself.
-    var plan: (limit: Duration, log: any RestorationLog)?
+    var plan: (limit: Duration, log: RestorationLog)?
     var (isWatching, hasSpoken) = (false, false)
   }
 
@@ -41,7 +41,7 @@ final class MainTurns: Sendable {
   }
 
   /// Speaks after two intervals without a turn; never with nil.
-  func watch(_ interval: Duration?, log: any RestorationLog) {
+  func watch(_ interval: Duration?, log: RestorationLog) {
     // A loop that was given is there, and some take their time to show a window.
     let least = loop == nil ? Duration.milliseconds(200) : .seconds(5)
     state.withLock { $0.plan = interval.map { (max(($0.clampedForSleep * 2).clampedForSleep, least), log) } }
@@ -131,7 +131,7 @@ final class MainTurns: Sendable {
   }
 
   private func speak(ifStillAt had: Int) {
-    let log = state.withLock { state -> (any RestorationLog)? in
+    let log = state.withLock { state -> RestorationLog? in
       guard state.had == had, let plan = state.plan, !state.waiting.isEmpty else { return nil }
       state.hasSpoken = true
       return plan.log

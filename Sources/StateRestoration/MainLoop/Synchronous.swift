@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 
 /// Asynchronous code of the main actor as synchronous calls, for programs whose main actor gets no turns by itself.
@@ -29,56 +28,11 @@ internal import Synchronization
     }
     return try result.get()
   }
-
-  /// Runs asynchronous code elsewhere, and blocks until its end.
-  ///
-  /// It has a thread of its own: those of Swift's pool may all be blocked, in `readLine()` say.
-  static func wait<Value: Sendable, Failure: Error>(
-    _ body: @escaping @Sendable () async throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    let outcome = AwaitedOutcome<Value, Failure>()
-    Task.detached(executorPreference: AwaitedExecutor.shared) {
-      do throws(Failure) {
-        outcome.set(.success(try await body()))
-      } catch {
-        outcome.set(.failure(error))
-      }
-    }
-    return try outcome.wait().get()
-  }
 }
 
 /// What a body that runs here comes to.
 @MainActor private final class Outcome<Value, Failure: Error> {
   var result: Result<Value, Failure>?
-}
-
-/// What a body that runs elsewhere comes to.
-private final class AwaitedOutcome<Value: Sendable, Failure: Error>: Sendable {
-  private let result = Mutex<Result<Value, Failure>?>(nil)
-  private let isOver = DispatchSemaphore(value: 0)
-
-  func set(_ result: Result<Value, Failure>) {
-    self.result.withLock { $0 = result }
-    isOver.signal()
-  }
-
-  func wait() -> Result<Value, Failure> {
-    isOver.wait()
-    return result.withLock { $0! }
-  }
-}
-
-/// Runs what is waited for.
-private final class AwaitedExecutor: TaskExecutor {
-  static let shared = AwaitedExecutor()
-
-  private let queue = DispatchQueue(label: "state-restoration.awaited", attributes: .concurrent)
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-  }
 }
 
 /// An actor whose jobs are kept, to be run where the main actor stands: a task that begins there need not wait for a turn.

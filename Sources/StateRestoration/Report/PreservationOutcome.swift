@@ -21,19 +21,19 @@
   }
 
   /// The state is on disk; the receipt says how.
-  case preserved(PreservationReceipt)
+  case preserved(PreservationOutcome.Receipt)
   /// Nothing has changed since the last save: nothing was written.
   ///
   /// The receipt is the last one, with what this save found. Before the first one of a run there is none, unless something
   /// was found.
-  case unchanged(PreservationReceipt?)
+  case unchanged(PreservationOutcome.Receipt?)
   /// Nothing was saved, for this reason; the stored state stays.
   case declined(Refusal)
   /// The save waits, and the stored state stays.
   case deferred(Deferral)
 
   /// The receipt of the save that holds the state now; nil when there is none.
-  public var receipt: PreservationReceipt? {
+  public var receipt: PreservationOutcome.Receipt? {
     switch self {
     case .preserved(let receipt): receipt
     case .unchanged(let receipt): receipt
@@ -65,7 +65,7 @@ extension PreservationOutcome: CustomStringConvertible {
   }
 
   /// Never that nothing has changed when nobody has looked, because the root is excluded.
-  private func unchangedText(_ receipt: PreservationReceipt?) -> String {
+  private func unchangedText(_ receipt: PreservationOutcome.Receipt?) -> String {
     let isExcluded = receipt?.findings.contains { if case .excludedRoot = $0 { true } else { false } } ?? false
     if isExcluded { return "Preservation: nothing is preserved" }
     return "Preservation: nothing has changed" + (receipt.map { " since generation \($0.generation)" } ?? "")

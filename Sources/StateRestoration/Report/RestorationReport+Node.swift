@@ -21,7 +21,7 @@ extension RestorationReport {
       /// The object exists and has its state again.
       case restored(Origin)
       /// The state was not given to any object.
-      case notRestored(NotRestoredReason)
+      case notRestored(RestorationReport.NotRestoredReason)
     }
 
     /// What kind of object the node belongs to.
@@ -43,7 +43,7 @@ extension RestorationReport {
     /// Size of the node's record in bytes.
     package var byteCount = 0
     /// Things to know about the node, most important first.
-    public var remarks: [RestorationRemark] = []
+    public var remarks: [RestorationReport.Remark] = []
 
     /// True when the object has its state again.
     public var isRestored: Bool {
@@ -51,7 +51,7 @@ extension RestorationReport {
     }
 
     /// Why the node did not come back; nil when it did.
-    public var notRestoredReason: NotRestoredReason? {
+    public var notRestoredReason: RestorationReport.NotRestoredReason? {
       if case .notRestored(let reason) = result { reason } else { nil }
     }
   }

@@ -19,15 +19,15 @@ public struct RestorationReport: Sendable, Hashable, Codable {
   }
 
   /// How restoring ended.
-  public var outcome: RestorationOutcome
+  public var outcome: RestorationReport.Outcome
   /// Why the state is as it is at this launch.
-  public var reason = RestorationReason.normal
+  public var reason = RestorationReport.Reason.normal
   /// Where the state came from; nil when none was read.
   public var source: Source?
   /// Every preserved node, parents before children, siblings in order.
   public var nodes: [Node] = []
   /// Things to know about the state as a whole.
-  public var remarks: [RestorationRemark] = []
+  public var remarks: [RestorationReport.Remark] = []
   /// Time from the call to the end of restoring.
   public var duration = Duration.zero
   /// Time of the one turn on the main actor.

@@ -6,6 +6,10 @@ internal import RestorationArchive
   private let identifier: @MainActor (Child) -> RestorationIdentifier?
   private var next = 0
   private var table: [RestorationIdentifier: Child]?
+  /// All children with each identifier, once they were asked for.
+  private lazy var namesakes = children.reduce(into: [RestorationIdentifier: [Child]]()) { found, child in
+    if let identifier = identifier(child) { found[identifier, default: []].append(child) }
+  }
 
   /// Takes the children as they are.
   init(_ children: [Child], identifier: @escaping @MainActor (Child) -> RestorationIdentifier?) {
@@ -30,6 +34,9 @@ internal import RestorationArchive
     }
     return table?[wanted]
   }
+
+  /// All children with an identifier, in order.
+  func children(_ wanted: RestorationIdentifier) -> [Child] { namesakes[wanted] ?? [] }
 }
 
 extension ChildTable where Child == any RestorableController {

@@ -26,8 +26,8 @@ enum Freshness {
   ///   - saved: The circumstances of the last save.
   ///   - now: Those of now.
   static func expiry(
-    of savedAt: Date?, in saved: RestorationContext, limit: Duration, now: RestorationContext
-  ) -> NotRestoredReason? {
+    of savedAt: Date?, in saved: RestorationArchive.Context, limit: Duration, now: RestorationArchive.Context
+  ) -> RestorationReport.NotRestoredReason? {
     let sinceSave =
       !saved.boot.isEmpty && saved.boot == now.boot
       ? Double(now.bootSeconds) - Double(saved.bootSeconds) : now.timeSaved.timeIntervalSince(saved.timeSaved)

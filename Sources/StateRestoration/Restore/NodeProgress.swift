@@ -35,8 +35,8 @@ struct NodeProgress {
 
   /// What only some nodes have.
   private struct Rare {
-    var reason: NotRestoredReason?
-    var remarks: [RestorationRemark] = []
+    var reason: RestorationReport.NotRestoredReason?
+    var remarks: [RestorationReport.Remark] = []
     var candidates: [RestorePlan.RecordPlace]?
     var gift: CaptureBatch.Gift?
 
@@ -72,12 +72,12 @@ struct NodeProgress {
   }
 
   /// Why it did not come back; nil when it did, or nothing was decided.
-  private(set) var reason: NotRestoredReason? {
+  private(set) var reason: RestorationReport.NotRestoredReason? {
     @inline(__always) get { rare?.content.reason }
     set { content.reason = newValue }
   }
 
-  var remarks: [RestorationRemark] {
+  var remarks: [RestorationReport.Remark] {
     @inline(__always) get { rare?.content.remarks ?? [] }
     set { content.remarks = newValue }
   }
@@ -107,10 +107,12 @@ struct NodeProgress {
   }
 
   /// Its object did not get its state; what else is known stays.
-  mutating func reject(_ reason: NotRestoredReason) { (outcome, self.reason) = (.notRestored, reason) }
+  mutating func reject(_ reason: RestorationReport.NotRestoredReason) {
+    (outcome, self.reason) = (.notRestored, reason)
+  }
 
   /// It got no object.
-  mutating func fail(_ reason: NotRestoredReason) {
+  mutating func fail(_ reason: RestorationReport.NotRestoredReason) {
     forgetResult()
     reject(reason)
   }

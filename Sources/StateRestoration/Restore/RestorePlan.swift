@@ -27,6 +27,9 @@ struct RestorePlan: Sendable {
     /// Whether it holds app-level state.
     var isApplication: Bool { flags.contains(.reserved) }
 
+    /// Whether there is a row that can't be read now, as its class of protection has no key: nothing else is known of it.
+    var isHole: Bool { flags.contains(.hole) }
+
     /// Whether its object left, or shows another model now.
     var isAbsent: Bool { flags.contains(.absent) }
 
@@ -75,7 +78,7 @@ struct RestorePlan: Sendable {
   private var further: [Int: [FurtherRecord]] = [:]
   /// The saves that wrote the records in the rows' own nodes.
   private var saves: [UInt32] = []
-  var context: RestorationContext
+  var context: RestorationArchive.Context
   /// The row that leads the place of the app-level state, at the empty path; nil when there is none.
   private(set) var application: Int?
   /// The rows of places that have several, behind the one that leads, by its index.
@@ -84,6 +87,8 @@ struct RestorePlan: Sendable {
   private var leaders: [Int: Int] = [:]
   /// Whether rows share a key, as two programs have written them under two tags of one class.
   private(set) var hasTwins = false
+  /// Rows that have the name of a sibling in another part, which could not be read when they got it.
+  private(set) var namesakes: [NodeID] = []
   /// What a table has to know that goes on from this.
   private(set) var index = RowIndex()
 
@@ -113,7 +118,7 @@ struct RestorePlan: Sendable {
   /// Loads every row of an archive.
   ///
   /// - Parameter classes: Today's tags, which take the place of former ones.
-  init(reader: RestorationArchive.Reader, classes: ClassTable = ClassTable()) throws(ArchiveError) {
+  init(reader: RestorationArchive.PartedReader, classes: ClassTable = ClassTable()) throws(ArchiveError) {
     context = try reader.context
     var layout = Layout(reader)
     nodes.reserveCapacity(reader.nodeCount)
@@ -132,10 +137,31 @@ struct RestorePlan: Sendable {
         try add(root, under: nil, &layout)
       }
     }
+    findNamesakes(layout.crossings)
     arrangePlaces(layout.numbered)
     application = nodes.indices.first { nodes[$0].isApplication && nodes[$0].leads }
     records = PlannedRecords(
       layout.decoders + layout.furtherDecoders, paths: paths + layout.furtherRows.map { [paths] in paths[$0] })
+  }
+
+  /// Finds siblings of one name: one of them, and the row above it, are in two parts.
+  private mutating func findNamesakes(_ crossings: [Int]) {
+    guard crossings.count > 0 else { return }
+    var seen: [Int: Set<RestorationPath>] = [:]
+    let isCrossing = Set(crossings)
+    for parent in Set(crossings.compactMap { nodes[$0].parent }) {
+      var next = parent + 1
+      while next < nodes[parent].end {
+        if !isCrossing.contains(next), !nodes[next].flags.contains(.numbered) {
+          seen[parent, default: []].insert(paths[next])
+        }
+        next = nodes[next].end
+      }
+    }
+    for row in crossings where !nodes[row].flags.contains(.numbered) && !nodes[row].isHole {
+      guard let parent = nodes[row].parent else { continue }
+      if !seen[parent, default: []].insert(paths[row]).inserted { namesakes.append(nodes[row].id) }
+    }
   }
 
   /// Finds the places that have several rows, and which of these leads.
@@ -163,7 +189,7 @@ struct RestorePlan: Sendable {
 
   /// What laying an archive flat needs, and the plan doesn't.
   private struct Layout {
-    let walk: RestorationArchive.Walk
+    let walk: RestorationArchive.PartedWalk
     let nodeCount: Int
     var decoders: [RecordDecoder?] = []
     /// Those of further records, and the rows that have these.
@@ -176,11 +202,13 @@ struct RestorePlan: Sendable {
     var waiting: [(id: NodeID, parent: Int?)] = []
     /// The row that was looked up last and those above it.
     var open: [Int] = []
+    /// The rows that are in another part than the rows above them.
+    var crossings: [Int] = []
     /// The rows whose names have numbers, and the nodes above them.
     var numbered: [(index: Int, parent: NodeID?)] = []
 
-    init(_ reader: RestorationArchive.Reader) {
-      walk = RestorationArchive.Walk(reader)
+    init(_ reader: RestorationArchive.PartedReader) {
+      walk = RestorationArchive.PartedWalk(reader)
       nodeCount = reader.nodeCount
     }
   }
@@ -226,7 +254,11 @@ struct RestorePlan: Sendable {
     if hasDetails { details[row] = rest }
     let flags = attributes.flags
     let isNumbered = flags.contains(.numbered)
-    let identifier = isNumbered ? RowName.identifier(in: visit.identifier) : visit.identifier
+    if let parent, nodes[parent].id.part != id.part { layout.crossings.append(row) }
+    let shown = flags.contains(.absent) ? RowName.shown(visit.identifier) : nil
+    let identifier =
+      flags.contains(.hole)
+      ? ReservedNode.hole(id) : isNumbered ? RowName.identifier(in: visit.identifier) : shown ?? visit.identifier
     if isNumbered {
       let above = parent.map { nodes[$0].id } ?? top
       layout.numbered.append((row, above))

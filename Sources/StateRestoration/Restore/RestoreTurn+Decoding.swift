@@ -18,10 +18,13 @@ extension RestoreTurn {
   /// Present rows of a place with nothing but *first* records become one with the row of which a record was given that is not.
   ///
   /// Those of the object's model, or of none: the rows of other models are somebody else's. Their records go that it could have
-  /// been given, but for one that is the oldest of all: that is superseded.
+  /// been given, but for one that is the oldest of all: that is superseded. An object that can join is given them at the next launch.
   private func takeInRows(_ index: Int, _ object: any RestorableObject) {
     let lead = plan.lead(of: index)
-    guard let others = plan.others[lead], !plan.records(of: index).isEmpty else { return }
+    // One that has its state already is given none.
+    guard let others = plan.others[lead], !plan.records(of: index).isEmpty, !request.edits.isReadable(object) else {
+      return
+    }
     var gift: CaptureBatch.Gift
     switch progress[index].gift {
     case .nothing: return
@@ -43,7 +46,8 @@ extension RestoreTurn {
     gift.rows = rows.map { plan.nodes[$0].id }
     let incoming = rows.flatMap { plan.records(of: $0) }
     let oldest = (incoming + plan.records(of: index)).min { plan.save(of: $0) < plan.save(of: $1) }
-    for record in incoming where plan.version(of: record) <= asker.version && !isQuarantined(record) {
+    let canJoin = object is any MergingController
+    for record in incoming where !canJoin && plan.version(of: record) <= asker.version && !isQuarantined(record) {
       if record == oldest {
         gift.superseded.append(plan.id(of: record))
       } else {
@@ -70,7 +74,7 @@ extension RestoreTurn {
         return progress[index].reject(.shed)
       }
       do throws(RestorationError) {
-        try apply(RestorePlan.RecordPlace(row: index), to: object, resolve)
+        try apply(RestorePlan.RecordPlace(row: index), of: index, to: object, resolve)
         progress[index].gift = .own
       } catch {
         reject(index, RestorePlan.RecordPlace(row: index), of: object, error)
@@ -90,7 +94,7 @@ extension RestoreTurn {
     let candidates = canJoin ? candidates.sorted { plan.save(of: $0) > plan.save(of: $1) } : candidates
     for (position, record) in candidates.enumerated() {
       do throws(RestorationError) {
-        try apply(record, to: object, resolve)
+        try apply(record, of: index, to: object, resolve)
       } catch {
         if progress[index].isRestored {
           reject(index, record, of: object, error)
@@ -101,9 +105,10 @@ extension RestoreTurn {
       }
       // Of others *first* records go once another one is given.
       let rest = candidates[(position + 1)...]
-      let older = rest.filter { canJoin || !plan.isFirst($0) }
+      let older = rest.filter { canJoin || !isFirst($0, of: index) }
       var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: plan.id(of: record))
-      if !canJoin { gift.first = rest.filter(plan.isFirst).map { plan.id(of: $0) } }
+      gift.brought = rowElsewhere(candidates, than: index)
+      if !canJoin { gift.first = rest.filter { isFirst($0, of: index) }.map { plan.id(of: $0) } }
       if position > 0 { progress[index].remarks.append(.olderRecordGiven) }
       gift.joined = join(index, object, with: older).map { plan.id(of: $0) }
       if !canJoin, !older.isEmpty {
@@ -115,17 +120,28 @@ extension RestoreTurn {
     }
   }
 
+  /// Whether a record is *first* among those that a row's object can be given: its own one may lie in another row.
+  private func isFirst(_ record: RestorePlan.RecordPlace, of index: Int) -> Bool {
+    record.row == index ? plan.isFirst(record) : plan.flags(of: record).contains(.first)
+  }
+
+  /// The row in which an object has written before, where that is another one than the row that was found for it.
+  private func rowElsewhere(_ candidates: [RestorePlan.RecordPlace], than index: Int) -> NodeID? {
+    candidates.first { $0.row != index }.map { plan.nodes[$0.row].id }
+  }
+
   /// An object that was edited keeps what it has, and what it could have been given is superseded, or joined.
   private func keep(_ index: Int, _ object: any RestorableObject) {
     progress[index].reject(.touchedMeanwhile)
     let own = request.edits.record(of: object)
     let candidates = progress[index].candidates ?? plan.records(of: index)
     let canJoin = object is any MergingController
-    let others = candidates.filter { plan.id(of: $0) != own && (canJoin || !plan.isFirst($0)) }
+    let others = candidates.filter { plan.id(of: $0) != own && (canJoin || !isFirst($0, of: index)) }
     let joined = join(index, object, with: others)
     // Where it came late, the table knows its record.
     guard own != nil || isKept(object) else { return }
     var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: own)
+    gift.brought = rowElsewhere(candidates, than: index)
     gift.joined = joined.map { plan.id(of: $0) }
     if !canJoin, !others.isEmpty {
       gift.superseded = others.map { plan.id(of: $0) }
@@ -166,9 +182,9 @@ extension RestoreTurn {
 
   /// Gives an object a record.
   private func apply(
-    _ record: RestorePlan.RecordPlace, to object: any RestorableObject, _ resolve: @escaping RestorationDecoder.Resolver
+    _ record: RestorePlan.RecordPlace, of index: Int, to object: any RestorableObject,
+    _ resolve: @escaping RestorationDecoder.Resolver
   ) throws(RestorationError) {
-    let index = record.row
     noteBeginning(of: index, record)
     let classPlan = classPlan(of: object)
     let version = progress[index].version ?? classPlan.version(of: object)
@@ -218,7 +234,7 @@ extension RestoreTurn {
 
 extension RestorationError {
   /// The same failure as a report words it.
-  fileprivate func reason(stored: StateVersion, known: StateVersion) -> NotRestoredReason {
+  fileprivate func reason(stored: StateVersion, known: StateVersion) -> RestorationReport.NotRestoredReason {
     switch code {
     case .newerVersion: .newerVersion(stored: stored, known: known)
     case .noMigration, .migrationFailed: .migrationFailed(description)

@@ -8,7 +8,9 @@ extension RestoreTurn {
   /// locked is in use.
   ///
   /// - Parameter object: The node's object; nil when there is none yet: then the class of its tag counts.
-  func reasonToWithhold(_ index: Int, from object: (any RestorableObject)? = nil) -> NotRestoredReason? {
+  func reasonToWithhold(_ index: Int, from object: (any RestorableObject)? = nil) -> RestorationReport
+    .NotRestoredReason?
+  {
     guard request.extent < .restore else { return nil }
     if let object, isEdited(object) { return nil }
     var (next, object) = (Optional(index), object)

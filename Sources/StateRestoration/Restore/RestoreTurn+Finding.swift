@@ -3,13 +3,20 @@ internal import RestorationArchive
 extension RestoreTurn {
   /// Finds the object at the top, or says why it is none.
   func meetRoot(_ index: Int, _ root: any RestorableController) {
+    if plan.nodes[index].isHole { return failUnread(index) }
     guard root.restoration.identifier == plan.paths[index].last else { return fail(index, .noObject) }
     progress[index].existed = true
     select(root, ledBy: index, origin: .existing, as: root)
   }
 
+  /// Says why a row is unread: its class has no key, or its part is damaged.
+  private func failUnread(_ index: Int) {
+    fail(index, request.damagedParts[plan.nodes[index].id.part].map { .damaged($0) } ?? .locked)
+  }
+
   /// Finds or makes the object of a place, and finds one of the place's rows for it.
   func meet(_ index: Int) {
+    if plan.nodes[index].isHole { return failUnread(index) }
     if let parent = plan.nodes[index].parent, !hasObject(at: parent) {
       if plan.nodes[index].kind != .view || !progress[parent].isRestored {
         fail(index, .parentNotRestored)
@@ -64,6 +71,7 @@ extension RestoreTurn {
     }
     let asker = request.registry.asker(object)
     let isKept = isKept(object)
+    let own = recordElsewhere(of: object, than: rows)
     for row in fitting(rows, asker, object) where !progress[row].isSpent {
       // Its own record is in the row of exactly its key.
       if isKept, plan.identity(of: row) != asker.identity { continue }
@@ -72,8 +80,9 @@ extension RestoreTurn {
       case .closed?: return
       case nil: break
       }
-      let (candidates, reason) = gift(of: row, for: asker, object)
-      if !plan.hasOneRecord(row) { progress[row].candidates = candidates }
+      let (found, reason) = gift(of: row, for: asker, object)
+      let candidates = found + [own].compactMap(\.self)
+      if own != nil || !plan.hasOneRecord(row) { progress[row].candidates = candidates }
       admit(object, controller, at: row, ledBy: lead, origin)
       if let reason, candidates.isEmpty, progress[row].isRestored { progress[row].reject(reason) }
       return
@@ -82,10 +91,10 @@ extension RestoreTurn {
   }
 
   /// Why nobody has a row; nil when somebody has.
-  func reason(_ row: Int) -> NotRestoredReason? { progress[row].isSpent ? nil : progress[row].reason }
+  func reason(_ row: Int) -> RestorationReport.NotRestoredReason? { progress[row].isSpent ? nil : progress[row].reason }
 
   /// Why no row of a place fits an object.
-  func mismatch(of object: any RestorableObject, with lead: Int) -> NotRestoredReason {
+  func mismatch(of object: any RestorableObject, with lead: Int) -> RestorationReport.NotRestoredReason {
     if isKept(object) { return .touchedMeanwhile }
     let asker = request.registry.asker(object)
     if asker.mismatch(with: plan.identity(of: lead)) == .otherModel {
@@ -133,7 +142,9 @@ extension RestoreTurn {
   }
 
   /// Why the only record of a row can't be given; nil when it can, or when there is none.
-  private func obstacle(_ row: Int, _ version: StateVersion, _ object: any RestorableObject) -> NotRestoredReason? {
+  private func obstacle(_ row: Int, _ version: StateVersion, _ object: any RestorableObject) -> RestorationReport
+    .NotRestoredReason?
+  {
     guard plan.nodes[row].byteCount > 0 else { return nil }
     let record = RestorePlan.RecordPlace(row: row)
     return obstacle(
@@ -145,8 +156,8 @@ extension RestoreTurn {
   private func obstacle(
     of record: RestorePlan.RecordPlace, among records: @autoclosure () -> [RestorePlan.RecordPlace],
     _ version: StateVersion, _ object: any RestorableObject, isRetried: @autoclosure () -> Bool,
-    withheld: @autoclosure () -> NotRestoredReason?
-  ) -> (obstacle: Give.Obstacle, reason: NotRestoredReason)? {
+    withheld: @autoclosure () -> RestorationReport.NotRestoredReason?
+  ) -> (obstacle: Give.Obstacle, reason: RestorationReport.NotRestoredReason)? {
     if isQuarantined(record), !(mayRetry(record, among: records(), object) && isRetried()) {
       return (.quarantined, .leftOutAfterCrash)
     }
@@ -170,6 +181,14 @@ extension RestoreTurn {
     return nil
   }
 
+  /// The record that an object has written while the device was locked, where the row above was another one than it is now.
+  private func recordElsewhere(of object: any RestorableObject, than rows: [Int]) -> RestorePlan.RecordPlace? {
+    guard keepsLate == nil, let number = request.edits.record(of: object), let record = recordPlaces[number],
+      !rows.contains(record.row)
+    else { return nil }
+    return record
+  }
+
   /// Whether an object has written a record of a row in this run, while the device was locked.
   private func hasWritten(_ object: any RestorableObject, in row: Int) -> Bool {
     guard let number = request.edits.record(of: object) else { return false }
@@ -181,7 +200,7 @@ extension RestoreTurn {
       return Find.fits(plan.identity(of: rows[0]), isAbsent: plan.nodes[rows[0]].isAbsent, asker) ? rows : []
     }
     let facts = rows.map { row in
-      let candidates = gift(of: row, for: asker, object).candidates
+      let candidates = isClosed(row) ? [] : gift(of: row, for: asker, object).candidates
       return plan.findRow(at: row, canBeGiven: candidates.contains { !plan.flags(of: $0).contains(.first) })
     }
     return Find.order(facts, for: asker).map { rows[$0] }
@@ -190,12 +209,12 @@ extension RestoreTurn {
   /// The records of a row that an object can be given, the newest first, and why there is none.
   private func gift(
     of row: Int, for asker: Asker, _ object: any RestorableObject
-  ) -> (candidates: [RestorePlan.RecordPlace], reason: NotRestoredReason?) {
+  ) -> (candidates: [RestorePlan.RecordPlace], reason: RestorationReport.NotRestoredReason?) {
     let records = plan.records(of: row)
     guard !records.isEmpty else { return ([], nil) }
     let isRetried = isMarkedQuarantined(row) && request.retries(plan.paths[row])
     let withheld = reasonToWithhold(row, from: object)
-    var reason: (save: UInt32, reason: NotRestoredReason)?
+    var reason: (save: UInt32, reason: RestorationReport.NotRestoredReason)?
     var facts: [Give.Record] = []
     for record in records {
       let save = plan.save(of: record)
@@ -246,7 +265,7 @@ extension RestoreTurn {
   }
 
   /// Why a row goes: its class is retired, it is expired, or its model is gone; nil when it doesn't.
-  private func end(of row: Int) -> NotRestoredReason? {
+  private func end(of row: Int) -> RestorationReport.NotRestoredReason? {
     if isRetired(row) { return .classRetired(plan.tag(of: row) ?? "") }
     guard let tag = plan.tag(of: row), let registered = request.registry.registeredClass(tag) else { return nil }
     guard registered.freshFor != nil || registered.onlyIf != nil else { return nil }
@@ -298,7 +317,7 @@ extension RestoreTurn {
 
   /// Goes down the ladder for the row that leads its place.
   private func meetController(_ lead: Int) {
-    let reason: NotRestoredReason? =
+    let reason: RestorationReport.NotRestoredReason? =
       if plan.nodes[lead].isAbsent {
         // Nobody is made for it.
         .absent
@@ -404,21 +423,31 @@ extension RestoreTurn {
 
   private func existingChild(at index: Int) -> (any RestorableController)? {
     guard let parent = plan.nodes[index].parent, let identifier = plan.paths[index].last else { return nil }
-    if let table = lookups.childTable(of: parent) { return table.child(identifier) }
-    guard let container = controller(at: parent) else { return nil }
-    noteBeginning(of: parent)
-    if request.edits.archive != nil {
-      // Of two that are called the same the one that has the row.
-      let namesakes = container.listedChildren.filter { $0.restoration.identifier == identifier }
-      let rows = plan.rows(ledBy: plan.lead(of: index))
-      return namesakes.first { object in rows.contains { hasWritten(object, in: $0) } } ?? namesakes.first
+    let isUnlock = request.edits.archive != nil
+    let table: ChildTable<any RestorableController>
+    if let known = lookups.childTable(of: parent) {
+      table = known
+    } else {
+      guard let container = controller(at: parent) else { return nil }
+      noteBeginning(of: parent)
+      guard plan.nodes[parent].childCount > 8 else {
+        let children = container.listedChildren
+        guard isUnlock else { return children.first { $0.restoration.identifier == identifier } }
+        return owner(of: index, among: children.filter { $0.restoration.identifier == identifier })
+      }
+      table = ChildTable(childrenOf: container)
+      lookups.add(table, of: parent, among: plan.nodes.count)
     }
-    guard plan.nodes[parent].childCount > 8 else {
-      return container.listedChildren.first { $0.restoration.identifier == identifier }
-    }
-    let table = ChildTable(childrenOf: container)
-    lookups.add(table, of: parent, among: plan.nodes.count)
-    return table.child(identifier)
+    return isUnlock ? owner(of: index, among: table.children(identifier)) : table.child(identifier)
+  }
+
+  /// Of siblings that are called the same the one that has the row; the first one where none has.
+  private func owner(
+    of index: Int, among namesakes: [any RestorableController]
+  ) -> (any RestorableController)? {
+    guard namesakes.count > 1 else { return namesakes.first }
+    let rows = plan.rows(ledBy: plan.lead(of: index))
+    return namesakes.first { object in rows.contains { hasWritten(object, in: $0) } } ?? namesakes.first
   }
 
   // MARK: - Views

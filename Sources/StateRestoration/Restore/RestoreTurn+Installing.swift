@@ -5,10 +5,11 @@ extension RestoreTurn {
   func installChildren(in range: Range<Int>? = nil) {
     for index in range ?? plan.nodes.indices where plan.nodes[index].end > index + 1 {
       guard let container = object(at: index) as? any RestorationContainer else { continue }
-      let children = plan.children(of: index).map { chosen[$0] ?? $0 }.filter {
+      var children = plan.children(of: index).map { chosen[$0] ?? $0 }.filter {
         let node = plan.nodes[$0]
         return node.kind == .controller && !node.flags.contains(.byHand) && (!node.isAbsent || object(at: $0) != nil)
       }
+      removeLockedViews(from: &children, of: index)
       guard !children.isEmpty else { continue }
       // A child that was quarantined and is asked for now comes back with those beside it.
       let asked = children.filter { isMarkedQuarantined($0) && progress[$0].isRestored }
@@ -16,15 +17,37 @@ extension RestoreTurn {
       let restored = children.map { child in
         let flags = plan.nodes[child].flags
         return RestoredChild(
-          path: plan.paths[child], role: plan.details(of: child).role, controller: controller(at: child),
+          path: plan.paths[child], role: plan.details(of: rowOfRole(child)).role, controller: controller(at: child),
           wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.absent),
-          isAskedFor: asked.contains(child))
+          isAskedFor: asked.contains(child), isLocked: plan.nodes[child].isHole)
       }
       noteBeginning(of: index)
       container.installRestoredChildren(restored)
       findViews(of: index)
     }
     rejectUninstalled(in: range ?? plan.nodes.indices)
+  }
+
+  /// Takes the rows out of those of controllers that are views', as far as can be told.
+  ///
+  /// Nothing is known of a row that can't be read. But the owner has its views, and they stand behind its controllers.
+  private func removeLockedViews(from children: inout [Int], of owner: Int) {
+    guard children.contains(where: { plan.nodes[$0].isHole }), let controller = controller(at: owner) else { return }
+    let found = Set(plan.children(of: owner).compactMap { object(at: chosen[$0] ?? $0).map(ObjectIdentifier.init) })
+    noteBeginning(of: owner)
+    var count = controller.listedViews.count {
+      $0.restoration.protection != nil && !found.contains(ObjectIdentifier($0))
+    }
+    for position in children.indices.reversed() where count > 0 && plan.nodes[children[position]].isHole {
+      children.remove(at: position)
+      count -= 1
+    }
+  }
+
+  /// The row that has an object's role: at an unlock that in which it has written, where it is given what another one has.
+  private func rowOfRole(_ row: Int) -> Int {
+    guard let object = object(at: row), let number = request.edits.record(of: object) else { return row }
+    return recordPlaces[number]?.row ?? row
   }
 
   /// Refuses the state of objects that their containers did not take, so that it stays stored.

@@ -31,6 +31,24 @@ extension RestoreTurn {
         outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))
       if given.gift != nil || plan.records(of: index).isEmpty { progress[index].isSpent = true }
     }
+    if !isLate { noteUnfound(in: tree) }
+  }
+
+  /// Objects that have written something, and for which there is no row where they are now, bring that in which they wrote.
+  private func noteUnfound(in tree: LiveTree) {
+    let writers = request.edits.writers
+    guard !writers.isEmpty else { return }
+    let found = Set(plan.nodes.indices.compactMap { object(at: $0).map { ObjectIdentifier($0) } })
+    for case let object? in writers.map(\.object) where !found.contains(ObjectIdentifier(object)) {
+      guard let number = request.edits.record(of: object), let record = recordPlaces[number],
+        !hasObject(at: record.row), isOwn(record.row, object)
+      else { continue }
+      if isEdited(object) { tree.given.noteEdit(object) }
+      tree.given.note(
+        object, .record(CaptureBatch.Gift(row: plan.nodes[record.row].id, record: number)),
+        of: plan.details(of: record.row).model.map { _ in plan.identity(of: record.row) }, outlives: true)
+      progress[record.row].isSpent = true
+    }
   }
 
   /// What a row's object has of its records.
@@ -122,7 +140,42 @@ extension RestoreTurn {
   }
 }
 
-extension NotRestoredReason {
+/// The row, and the record, at which restoring died the last time.
+package struct PlaceOfDeath: Hashable, Sendable {
+  /// One row on the way to it.
+  package struct Step: Hashable, Sendable {
+    package var identifier: String
+    /// Today's tag of its class, or the name of its type.
+    package var tag: String?
+    package var model: String?
+  }
+
+  /// The rows from the top to that at which it died.
+  package var steps: [Step]
+  /// The position of the record among those of the row, the oldest first; nil when it has none.
+  package var record: Int?
+}
+
+extension RestorationCoordinator {
+  /// Where restoring died before it was restored this time; nil when it did not, or when nobody knows.
+  package var placeOfDeath: PlaceOfDeath? { restored?.placeOfDeath }
+}
+
+extension RestoreTurn {
+  fileprivate var placeOfDeath: PlaceOfDeath? {
+    guard let node = request.crashNode, let place = recordPlaces[node] else { return nil }
+    let rows = sequence(first: place.row) { [plan] in plan.nodes[$0].parent }
+    let steps = rows.map { row in
+      PlaceOfDeath.Step(
+        identifier: plan.paths[row].last?.rawValue ?? "", tag: plan.tag(of: row)?.rawValue,
+        model: plan.details(of: row).model?.rawValue)
+    }
+    let records = plan.records(of: place.row).sorted { plan.save(of: $0) < plan.save(of: $1) }
+    return PlaceOfDeath(steps: steps.reversed(), record: records.firstIndex { plan.id(of: $0) == node })
+  }
+}
+
+extension RestorationReport.NotRestoredReason {
   /// Whether the state is deleted, as it is too old, or its model or class is gone.
   var deletesState: Bool {
     switch self {

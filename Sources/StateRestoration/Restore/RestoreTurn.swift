@@ -28,6 +28,8 @@ internal import RestorationArchive
   /// While a late object is given its state: whether one that is there keeps what it has.
   var keepsLate: ((any RestorableObject) -> Bool)? { didSet { keptLate = [:] } }
   private var keptLate: [ObjectIdentifier: Bool] = [:]
+  /// Rows that their objects have left, as they showed another model or were of another class.
+  private var outgrown: Set<Int> = []
   /// Late objects that no row of a place fitted, and these places.
   private var refusedLate: [ObjectIdentifier: (object: WeakObject, lead: Int)] = [:]
   private var notedNode: UInt32?
@@ -76,6 +78,9 @@ internal import RestorationArchive
   /// Whether a node has a live object.
   func hasObject(at index: Int) -> Bool { objects.exists(at: index) }
 
+  /// Notes something about a node for the report.
+  func note(_ remark: RestorationReport.Remark, at index: Int) { progress[index].remarks.append(remark) }
+
   /// Gives a node its object, or takes it away.
   func hold(_ object: NodeObject, at index: Int) { objects[index] = object }
 
@@ -99,12 +104,18 @@ internal import RestorationArchive
   ) -> Int? {
     guard let above = index(of: controller) else { return nil }
     for one in [controller] + ancestors {
-      if let given = index(of: one), !isOwn(given, one) { return nil }
+      if let given = index(of: one), outgrown.contains(given) || !isOwn(given, one) { return nil }
     }
     guard let index = paths[RestorationPath(plan.paths[above].components + names)],
       (above..<plan.nodes[above].end).contains(index)
     else { return nil }
     return index
+  }
+
+  /// Notes that a controller has left the row that it was given, as it shows another model or is of another class: nothing is looked
+  /// for below that any more.
+  func noteOutgrown(by controller: any RestorableController) {
+    if let index = index(of: controller) { outgrown.insert(index) }
   }
 
   /// Whether nobody is given the state of a place any more, or not an object whose own rows in it were given.
@@ -121,7 +132,7 @@ internal import RestorationArchive
 
   /// Whether there is state that nobody was given, for late objects.
   private(set) lazy var hasUnclaimed = plan.nodes.indices.contains {
-    !hasObject(at: $0) && !plan.nodes[$0].isApplication
+    !hasObject(at: $0) && !plan.nodes[$0].isApplication && !plan.nodes[$0].isHole
   }
 
   /// Lets go of the states that objects have, or that nobody is given any more; late objects still get theirs.
@@ -149,7 +160,7 @@ internal import RestorationArchive
   }
 
   /// A node has no object, for a reason.
-  func fail(_ index: Int, _ reason: NotRestoredReason) {
+  func fail(_ index: Int, _ reason: RestorationReport.NotRestoredReason) {
     objects[index] = .none
     progress[index].fail(reason)
   }
@@ -252,7 +263,11 @@ internal import RestorationArchive
   /// The reports of all nodes met, in the plan's order.
   func reports(in range: Range<Int>? = nil) -> [NodeReport] {
     (range ?? plan.nodes.indices).compactMap { index in
-      guard !plan.nodes[index].isApplication, let result = progress[index].result else { return nil }
+      guard !plan.nodes[index].isApplication, var result = progress[index].result else { return nil }
+      // One that had its state while others were locked has kept it.
+      if result == .notRestored(.touchedMeanwhile), object(at: index).map(request.edits.isReadable) == true {
+        result = .restored(.existing)
+      }
       return NodeReport(
         path: plan.paths[index], kind: plan.nodes[index].kind, result: result,
         byteCount: plan.nodes[index].byteCount, remarks: progress[index].remarks)

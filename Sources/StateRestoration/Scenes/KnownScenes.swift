@@ -5,9 +5,9 @@ internal import FoundationShim
 /// What this run has changed since it last wrote the list is its own; about everything else the list on disk says more.
 struct KnownScenes: Sendable {
   /// All sessions that this run knows, most recently active first.
-  private(set) var sessions: [SceneSession] = []
+  private(set) var sessions: [RestoredWindow] = []
   /// The sessions that this run has changed or discarded, and that no list which it wrote says yet.
-  private var changes: Set<SceneSession.ID> = []
+  private var changes: Set<RestoredWindow.ID> = []
 
   /// What this run has changed or discarded: to be sealed beside a list that can't be read.
   var unwritten: SceneList {
@@ -16,7 +16,7 @@ struct KnownScenes: Sendable {
   }
 
   /// The closed sessions, the one that was closed last first.
-  var closed: [SceneSession] {
+  var closed: [RestoredWindow] {
     sessions.filter { !$0.isOpen }.sorted { left, right in
       (left.closedAt ?? .distantPast, right.id) > (right.closedAt ?? .distantPast, left.id)
     }
@@ -35,7 +35,7 @@ struct KnownScenes: Sendable {
 
   /// Changes a session; false when this run doesn't know it.
   @discardableResult
-  mutating func change(_ id: SceneSession.ID, _ body: (inout SceneSession) -> Void) -> Bool {
+  mutating func change(_ id: RestoredWindow.ID, _ body: (inout RestoredWindow) -> Void) -> Bool {
     guard let index = sessions.firstIndex(where: { $0.id == id }) else { return false }
     body(&sessions[index])
     changes.insert(id)
@@ -44,14 +44,14 @@ struct KnownScenes: Sendable {
   }
 
   /// Adds a session that this run has opened and did not know.
-  mutating func add(_ session: SceneSession) {
+  mutating func add(_ session: RestoredWindow) {
     sessions.append(session)
     changes.insert(session.id)
     sort()
   }
 
   /// Removes a session, whether this run knows it or not.
-  mutating func discard(_ id: SceneSession.ID) {
+  mutating func discard(_ id: RestoredWindow.ID) {
     sessions.removeAll { $0.id == id }
     changes.insert(id)
   }
@@ -68,9 +68,9 @@ struct KnownScenes: Sendable {
   ///   - list: The list on disk.
   ///   - keepsMissing: Whether a session that is not in the list may not have been discarded: the list may be an older one.
   ///   - held: Sessions whose coordinators are in use: they stay.
-  mutating func join(_ list: [SceneSession], keepsMissing: Bool, held: Set<SceneSession.ID>) {
+  mutating func join(_ list: [RestoredWindow], keepsMissing: Bool, held: Set<RestoredWindow.ID>) {
     let stored = Dictionary(list.map { ($0.id, $0) }) { _, last in last }
-    var joined = sessions.compactMap { session -> SceneSession? in
+    var joined = sessions.compactMap { session -> RestoredWindow? in
       guard changes.contains(session.id) else {
         return stored[session.id] ?? (keepsMissing || held.contains(session.id) ? session : nil)
       }

@@ -1,7 +1,7 @@
 /// All scenes of a program, as its life cycle restores, preserves and deletes them.
 @MainActor final class SceneEngine: ApplicationEngine {
   private let scenes: SceneSessions
-  private let makeRoot: @MainActor (SceneSession) -> (any RestorableController)?
+  private let makeRoot: @MainActor (RestoredWindow) -> (any RestorableController)?
   /// Told when a launch has restored the scenes, or why it has not.
   private let didLaunch: @MainActor (RestorationError?) -> Void
   /// Brings back what an unlock has left to do, for whoever makes the roots; nil to have it done here.
@@ -14,7 +14,7 @@
   private var isGuarding = false
   /// Whether the windows that were open are known.
   private var isListRead = false
-  var extent: RestorationExtent {
+  var extent: Lifecycle.LaunchOptions.Extent {
     get { scenes.extent }
     set { scenes.extent = newValue }
   }
@@ -22,7 +22,7 @@
   init(
     _ scenes: SceneSessions, didLaunch: @escaping @MainActor (RestorationError?) -> Void = { _ in },
     comeBack: (@MainActor () async -> Void)? = nil,
-    makeRoot: @escaping @MainActor (SceneSession) -> (any RestorableController)?
+    makeRoot: @escaping @MainActor (RestoredWindow) -> (any RestorableController)?
   ) {
     self.scenes = scenes
     self.makeRoot = makeRoot
@@ -104,7 +104,7 @@
     if !isListRead, (try? await scenes.load()) != nil {
       isListRead = true
       // Those that were opened meanwhile have their state.
-      let known = Set(scenes.openCoordinators.filter { $0.root != nil }.map(\.session))
+      let known = Set(scenes.openCoordinators.filter { $0.root != nil }.map(\.window))
       _ = try? await scenes.restoreOpenScenes { known.contains($0.id) ? nil : makeRoot($0) }
     }
     lastReport = scenes.openCoordinators.first?.lastReport ?? lastReport

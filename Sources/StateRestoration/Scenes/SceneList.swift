@@ -3,9 +3,9 @@ internal import FoundationShim
 /// The list of scenes as it is on disk: a whole one, and changes of it that runs have saved while locked.
 struct SceneList: Sendable {
   /// The sessions; in a change those that a run has changed.
-  var sessions: [SceneSession] = []
+  var sessions: [RestoredWindow] = []
   /// The sessions that a run has discarded while locked; nothing in a whole list.
-  var discarded: Set<SceneSession.ID> = []
+  var discarded: Set<RestoredWindow.ID> = []
   /// Whether a list before it was lost: there may be scenes that nobody can name any more.
   var isIncomplete = false
 
@@ -92,7 +92,8 @@ struct SceneList: Sendable {
   ///
   /// - Returns: Whether the write is known to survive a power cut, and the list that it wrote.
   static func publish(
-    to store: any PreservationStore, context: RestorationContext, _ body: (Stored) -> [SceneSession]
+    to store: any PreservationStore, protection: ProtectionClass, context: RestorationArchive.Context,
+    _ body: (Stored) -> [RestoredWindow]
   ) throws -> (durability: Durability, written: Stored) {
     try exclusively(store) {
       var stored = try look(store)
@@ -102,12 +103,14 @@ struct SceneList: Sendable {
         return (.durable, stored)
       }
       let succession = ArchiveSuccession(consuming: stored.merged.map(\.generation))
-      return (try store.publish(try stored.list.archived(context), succession).durability, stored)
+      let list = PublishedPart(
+        part: .first, protection: protection, content: .new(try stored.list.archived(context)))
+      return (try store.publish([list], succession, droppingWeakerThan: nil).durability, stored)
     }
   }
 
   /// The list as an archive.
-  func archived(_ context: RestorationContext) throws -> Data {
+  func archived(_ context: RestorationArchive.Context) throws -> Data {
     var writer = RestorationArchive.Writer(context: context)
     let node = try writer.insert(Self.node, attributes: .init(priority: .required, flags: .reserved))
     var entries: [RestorationArchive.Entry] = [.init(key: "sessions", value: sessions)]
@@ -123,15 +126,19 @@ extension SceneList {
   private mutating func merge(_ pending: PendingArchive) throws { merge(try SceneList(pending.content)) }
 
   private init(_ state: StoredState) throws {
-    try self.init(try state.read(0..<state.byteCount), changes: state.frames)
+    guard let content = state.parts.first?.content else {
+      self.init()
+      return
+    }
+    try self.init(try content.read(0..<content.byteCount), changes: content.frames)
   }
 
   private init(_ archive: Data, changes: [Data] = []) throws {
     let reader = try RestorationArchive.Reader(base: .init(archive), deltas: changes)
     guard let node = try reader.node(at: [Self.node]) else { return }
     let record = try reader.record(of: node.id)
-    sessions = try record.decode([SceneSession].self, forKey: "sessions")
-    discarded = try record.decodeIfPresent(Set<SceneSession.ID>.self, forKey: "discarded") ?? []
+    sessions = try record.decode([RestoredWindow].self, forKey: "sessions")
+    discarded = try record.decodeIfPresent(Set<RestoredWindow.ID>.self, forKey: "discarded") ?? []
     isIncomplete = try record.decodeIfPresent(Bool.self, forKey: "isIncomplete") ?? false
   }
 }

@@ -17,11 +17,11 @@ internal import Observation
   /// All sessions that are known, most recently active first.
   ///
   /// What other processes of the program do with theirs is seen whenever the list is read or written.
-  package private(set) var sessions: [SceneSession] = []
+  package private(set) var sessions: [RestoredWindow] = []
   /// The program's facts and limits, for every scene.
   package let configuration: RestorationConfiguration
   /// How much the launch brings back of each scene.
-  @ObservationIgnored var extent = RestorationExtent.restore {
+  @ObservationIgnored var extent = Lifecycle.LaunchOptions.Extent.restore {
     didSet {
       closed = []
       for coordinator in coordinators.values { coordinator.extent = extent }
@@ -41,18 +41,18 @@ internal import Observation
   /// Whether the program is asked for a root in this moment.
   @ObservationIgnored var isAsking = false
   /// The names under which other processes may keep theirs.
-  @ObservationIgnored var otherPrograms: [SceneSession.ID] = []
+  @ObservationIgnored var otherPrograms: [RestoredWindow.ID] = []
   /// The scenes that were closed since the launch: what they had then comes back whole.
-  @ObservationIgnored private var closed: Set<SceneSession.ID> = []
+  @ObservationIgnored private var closed: Set<RestoredWindow.ID> = []
   /// The restoration classes, blueprints and shared objects of all scenes.
   package let registry: RestorationRegistry
 
   @ObservationIgnored private let makeCoordinator:
-    @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
+    @MainActor (RestoredWindow.ID) throws(ProtectionError) -> RestorationCoordinator
   /// Takes the archives of scenes before their coordinators are made; nil where the store blocks nobody.
   @ObservationIgnored private let places: ScenePlaces?
   @ObservationIgnored private let worker: PreservationWorker<any PreservationStore>
-  @ObservationIgnored private var coordinators: [SceneSession.ID: RestorationCoordinator] = [:]
+  @ObservationIgnored private var coordinators: [RestoredWindow.ID: RestorationCoordinator] = [:]
   @ObservationIgnored private let operations = ExclusiveOperations()
   /// Whether the program ends: a scene that is closed from now on is open at the next launch.
   @ObservationIgnored private(set) var isEnding = false
@@ -86,7 +86,7 @@ internal import Observation
     self.init(list: list, configuration: configuration, registry: registry, places: places) {
       [weak delegate] id throws(ProtectionError) in
       try RestorationCoordinator(
-        taken: try places.take(id), of: device, delegate: delegate, configuration: configuration, session: id,
+        taken: try places.take(id), of: device, delegate: delegate, configuration: configuration, window: id,
         registry: registry)
     }
   }
@@ -95,7 +95,7 @@ internal import Observation
   init(
     list: any PreservationStore, configuration: RestorationConfiguration,
     registry: RestorationRegistry = RestorationRegistry(), places: ScenePlaces? = nil,
-    makeCoordinator: @escaping @MainActor (SceneSession.ID) throws(ProtectionError) -> RestorationCoordinator
+    makeCoordinator: @escaping @MainActor (RestoredWindow.ID) throws(ProtectionError) -> RestorationCoordinator
   ) {
     self.configuration = configuration
     self.registry = registry
@@ -105,13 +105,13 @@ internal import Observation
   }
 
   /// The session that was active last and is open; nil when no scene is open.
-  package var frontmost: SceneSession? { sessions.first { $0.isOpen } }
+  package var frontmost: RestoredWindow? { sessions.first { $0.isOpen } }
 
   /// The scenes that were closed last, the very last first, with the titles that they had: ``open(_:role:)`` opens them again.
   ///
   /// There are at most ``RestorationConfiguration/recentlyClosedLimit``, and none that was closed longer ago than
   /// ``RestorationConfiguration/recentlyClosedAge``. The state of others is deleted with the next close or launch.
-  package var recentlyClosed: [SceneSession] {
+  package var recentlyClosed: [RestoredWindow] {
     // Who observes this observes the sessions.
     guard sessions.contains(where: { !$0.isOpen }) else { return [] }
     return Array(known.closed.prefix(max(configuration.recentlyClosedLimit, 0)).prefix { !isTooOld($0) })
@@ -126,7 +126,7 @@ internal import Observation
   /// The log says so, and so does the report of a launch that found it. The next change of the list writes a new one.
   /// Call it again at any time to see what other processes have changed.
   @discardableResult
-  package func load() async throws(RestorationError) -> [SceneSession] {
+  package func load() async throws(RestorationError) -> [RestoredWindow] {
     try await operations.run(.loading) { () async throws(RestorationError) in
       try await look()
       return sessions
@@ -157,7 +157,8 @@ internal import Observation
   ///   - id: Which session; any name that the program likes.
   ///   - role: What kind of scene it is; empty to leave that as it is.
   /// - Returns: The scene's coordinator, to restore and preserve its hierarchy.
-  package func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator {
+  package func open(_ id: RestoredWindow.ID, role: String = "") async throws(RestorationError) -> RestorationCoordinator
+  {
     try await operations.run(.saving) { () async throws(RestorationError) in
       let coordinator = try await preparedCoordinator(for: id)
       noteOpening(of: id, role: role)
@@ -167,38 +168,39 @@ internal import Observation
   }
 
   /// The coordinator of a session, as ``coordinator(for:)``, without waiting for the disk on the main actor.
-  func preparedCoordinator(for id: SceneSession.ID) async throws(RestorationError) -> RestorationCoordinator {
+  func preparedCoordinator(for id: RestoredWindow.ID) async throws(RestorationError) -> RestorationCoordinator {
     if coordinators[id] == nil { await places?.prepare(id) }
     return try coordinator(for: id)
   }
 
   /// A coordinator for a moment, without waiting for the disk on the main actor.
-  private func makePreparedCoordinator(_ id: SceneSession.ID) async throws(ProtectionError) -> RestorationCoordinator {
+  private func makePreparedCoordinator(_ id: RestoredWindow.ID) async throws(ProtectionError) -> RestorationCoordinator
+  {
     await places?.prepare(id)
     return try makeCoordinator(id)
   }
 
-  private func noteOpening(of id: SceneSession.ID, role: String) {
+  private func noteOpening(of id: RestoredWindow.ID, role: String) {
     let now = known.nextActivation(configuration.now())
     let isKnown = known.change(id) { session in
       session.closedAt = nil
       session.lastActive = now
       if !role.isEmpty { session.role = role }
     }
-    if !isKnown { known.add(SceneSession(id: id, role: role, lastActive: now)) }
+    if !isKnown { known.add(RestoredWindow(id: id, role: role, lastActive: now)) }
   }
 
   /// Opens the first of the numbered scenes that nobody has: “main”, “main 2” and so on.
   ///
   /// The scene of a process that has ended comes back to the one that asks next. Those that nobody asks for are kept as long as
   /// closed ones are, from the moment at which somebody finds them.
-  func openFirstFree(role: String) async throws(RestorationError) -> (id: SceneSession.ID, RestorationCoordinator) {
+  func openFirstFree(role: String) async throws(RestorationError) -> (id: RestoredWindow.ID, RestorationCoordinator) {
     try await operations.run(.saving) { () async throws(RestorationError) in
       // While the device is locked the archives say who has them, and the list is joined later.
       if (try? await look()) != nil { await noteEnded() }
       var number = 1
       while true {
-        let id: SceneSession.ID = number == 1 ? .main : "\(SceneSession.ID.main) \(number)"
+        let id: RestoredWindow.ID = number == 1 ? .main : "\(RestoredWindow.ID.main) \(number)"
         do throws(RestorationError) {
           let coordinator = try await preparedCoordinator(for: id)
           noteOpening(of: id, role: role)
@@ -229,7 +231,7 @@ internal import Observation
   /// The coordinator of a session; made at first use, so that scenes in the back are restored on demand.
   ///
   /// Its ``RestorationCoordinator/extent`` is that of the launch. A scene that was closed since then comes back whole.
-  package func coordinator(for id: SceneSession.ID) throws(RestorationError) -> RestorationCoordinator {
+  package func coordinator(for id: RestoredWindow.ID) throws(RestorationError) -> RestorationCoordinator {
     if let coordinator = coordinators[id] { return coordinator }
     do {
       let coordinator = try makeCoordinator(id)
@@ -248,7 +250,7 @@ internal import Observation
   }
 
   /// Notes that a scene came to the front.
-  package func activate(_ id: SceneSession.ID) async throws(RestorationError) {
+  package func activate(_ id: RestoredWindow.ID) async throws(RestorationError) {
     try await operations.run(.saving) { () async throws(RestorationError) in
       let now = known.nextActivation(configuration.now())
       if known.change(id, { $0.lastActive = now }) { try await save() }
@@ -266,7 +268,7 @@ internal import Observation
   /// - Parameters:
   ///   - id: Which session.
   ///   - title: What the user calls it, for ``recentlyClosed``; empty to leave that as it is.
-  package func close(_ id: SceneSession.ID, title: String = "") async throws(RestorationError) {
+  package func close(_ id: RestoredWindow.ID, title: String = "") async throws(RestorationError) {
     try await operations.run(.saving) { () async throws(RestorationError) in
       guard sessions.contains(where: { $0.id == id }) else { return }
       // Another process may have it: only that one closes it.
@@ -283,11 +285,11 @@ internal import Observation
   /// A coordinator has preserved for the last time.
   private func noteClosing(of coordinator: RestorationCoordinator) {
     coordinator.preservesAutomatically = .never
-    coordinators[coordinator.session] = nil
-    if coordinator.standing != .new { closed.insert(coordinator.session) }
+    coordinators[coordinator.window] = nil
+    if coordinator.standing != .new { closed.insert(coordinator.window) }
   }
 
-  private func noteClosing(of id: SceneSession.ID, title: String) async throws(RestorationError) {
+  private func noteClosing(of id: RestoredWindow.ID, title: String) async throws(RestorationError) {
     let now = known.nextClosing(configuration.now())
     known.change(id) { session in
       if !isEnding, session.isOpen { session.closedAt = now }
@@ -308,13 +310,13 @@ internal import Observation
 
   // MARK: - Recently closed
 
-  private func isTooOld(_ session: SceneSession) -> Bool {
+  private func isTooOld(_ session: RestoredWindow) -> Bool {
     guard let age = configuration.recentlyClosedAge, let closedAt = session.closedAt else { return false }
     return configuration.now().timeIntervalSince(closedAt) > age / .seconds(1)
   }
 
   /// The closed scenes that are kept no longer: all but the last ones, and those that are too old.
-  private var surplus: [SceneSession] {
+  private var surplus: [RestoredWindow] {
     let closed = known.closed.filter { coordinators[$0.id] == nil }
     let kept = closed.prefix(max(configuration.recentlyClosedLimit, 0)).prefix { !isTooOld($0) }
     return Array(closed.dropFirst(kept.count))
@@ -356,7 +358,7 @@ internal import Observation
   /// The program's snapshot goes, too, as it may show the scene. A coordinator of the scene that the program still holds saves
   /// nothing any more. If this throws because the state can't be deleted, the scene stays known, and is saved as before; otherwise
   /// its state is gone.
-  package func discard(_ id: SceneSession.ID) async throws(RestorationError) {
+  package func discard(_ id: RestoredWindow.ID) async throws(RestorationError) {
     try await operations.run(.discarding) { () async throws(RestorationError) in
       let coordinator = try await preparedCoordinator(for: id)
       try await coordinator.discardForGood()
@@ -378,9 +380,9 @@ internal import Observation
   ///   coordinators' ``RestorationCoordinator/lastReport``.
   @discardableResult
   package func restoreOpenScenes(
-    into root: (SceneSession) -> (any RestorableController)?
-  ) async throws(RestorationError) -> [(session: SceneSession, report: RestorationReport)] {
-    var reports: [(session: SceneSession, report: RestorationReport)] = []
+    into root: (RestoredWindow) -> (any RestorableController)?
+  ) async throws(RestorationError) -> [(window: RestoredWindow, report: RestorationReport)] {
+    var reports: [(window: RestoredWindow, report: RestorationReport)] = []
     var failure: RestorationError?
     for former in sessions where former.isOpen {
       if coordinators[former.id] == nil { await places?.prepare(former.id) }
@@ -410,8 +412,9 @@ internal import Observation
   /// - Returns: The outcomes by session, the most recent first.
   /// - Throws: ``RestorationError``, the first one, when all scenes were tried.
   @discardableResult
-  package func preserveAll() async throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
-    var outcomes: [(session: SceneSession, outcome: PreservationOutcome)] = []
+  package func preserveAll() async throws(RestorationError) -> [(window: RestoredWindow, outcome: PreservationOutcome)]
+  {
+    var outcomes: [(window: RestoredWindow, outcome: PreservationOutcome)] = []
     var failure: RestorationError?
     do throws(RestorationError) { _ = try await program?.preserve() } catch { failure = error }
     for session in sessions {
@@ -435,19 +438,19 @@ internal import Observation
   }
 
   /// Opens a scene; see ``open(_:role:)``.
-  func openNow(_ id: SceneSession.ID, role: String) throws(RestorationError) -> RestorationCoordinator {
+  func openNow(_ id: RestoredWindow.ID, role: String) throws(RestorationError) -> RestorationCoordinator {
     try requireFree()
     return try Synchronous.run { () async throws(RestorationError) in try await self.open(id, role: role) }
   }
 
   /// Notes that a scene came to the front; see ``activate(_:)``.
-  func activateNow(_ id: SceneSession.ID) throws(RestorationError) {
+  func activateNow(_ id: RestoredWindow.ID) throws(RestorationError) {
     try requireFree()
     try Synchronous.run { () async throws(RestorationError) in try await self.activate(id) }
   }
 
   /// Closes a scene; see ``close(_:title:)``.
-  func closeNow(_ id: SceneSession.ID, title: String) throws(RestorationError) {
+  func closeNow(_ id: RestoredWindow.ID, title: String) throws(RestorationError) {
     try requireFree()
     guard sessions.contains(where: { $0.id == id }) else { return }
     let coordinator = try coordinator(for: id)
@@ -459,7 +462,7 @@ internal import Observation
   }
 
   /// Discards a scene; see ``discard(_:)``.
-  func discardNow(_ id: SceneSession.ID) throws(RestorationError) {
+  func discardNow(_ id: RestoredWindow.ID) throws(RestorationError) {
     try requireFree()
     try coordinator(for: id).requireFree(.discarding)
     try Synchronous.run { () async throws(RestorationError) in try await self.discard(id) }
@@ -518,9 +521,10 @@ internal import Observation
   }
 
   private func saveWhole() async throws(RestorationError) {
-    let (context, known, held) = (configuration.context, known, Set(coordinators.keys))
+    let (context, protection) = (configuration.context, configuration.protection)
+    let (known, held) = (known, Set(coordinators.keys))
     let written = try await write { store in
-      try SceneList.publish(to: store, context: context) { stored in
+      try SceneList.publish(to: store, protection: protection, context: context) { stored in
         var joined = known
         joined.join(stored.list.sessions, keepsMissing: stored.failure != nil, held: held)
         return joined.sessions
@@ -537,7 +541,7 @@ internal import Observation
     let context = configuration.context
     try await write { store in
       try SceneList.exclusively(store) {
-        (try store.publishPending(try change.archived(context)).durability, ())
+        (try store.publishPending(try change.archived(context), isBeside: false).durability, ())
       }
     }
   }
@@ -576,14 +580,14 @@ internal import Observation
 @MainActor final class ScenePlaces {
   private let device: ProtectedDevice
   private let configuration: RestorationConfiguration
-  private var taken: [SceneSession.ID: Result<TakenScene, ProtectionError>] = [:]
+  private var taken: [RestoredWindow.ID: Result<TakenScene, ProtectionError>] = [:]
 
   init(_ device: ProtectedDevice, _ configuration: RestorationConfiguration) {
     (self.device, self.configuration) = (device, configuration)
   }
 
   /// Takes the archive of a scene.
-  func prepare(_ id: SceneSession.ID) async {
+  func prepare(_ id: RestoredWindow.ID) async {
     do throws(ProtectionError) {
       taken[id] = .success(try await RestorationCoordinator.take(id, of: device, configuration))
     } catch {
@@ -592,13 +596,13 @@ internal import Observation
   }
 
   /// What was taken, or is now.
-  func take(_ id: SceneSession.ID) throws(ProtectionError) -> TakenScene {
+  func take(_ id: RestoredWindow.ID) throws(ProtectionError) -> TakenScene {
     if let taken = taken.removeValue(forKey: id) { return try taken.get() }
     return try device.take(id, of: configuration)
   }
 
   /// Lets go what nobody has asked for.
-  func forget(_ id: SceneSession.ID) { taken[id] = nil }
+  func forget(_ id: RestoredWindow.ID) { taken[id] = nil }
 }
 
 extension ProtectionError {

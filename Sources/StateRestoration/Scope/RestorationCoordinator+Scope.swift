@@ -49,6 +49,23 @@ extension RestorationCoordinator {
     return nil
   }
 
+  /// Says in the log and in the report that a reader was not given the whole stored value.
+  func note(_ loss: ScopeSlot.Loss, of entry: ScopeEntry) {
+    guard let path = tree.node(of: entry)?.currentPath else { return }
+    let remark: RestorationReport.Remark
+    switch loss {
+    case .value(let error):
+      remark = .valueNotRead(error.message)
+      log.log(.warning, "\(path): \(error.message)")
+    case .fields(let names):
+      remark = .unreadKeys(names)
+      log.log(.warning, unreadText(names, path, 0))
+    }
+    guard let restored, let index = restored.index(of: entry) else { return }
+    restored.note(remark, at: index)
+    hasNewOutcomes = true
+  }
+
   /// Whether a value is stored at a path that no object has had in this run.
   func hasUnreadValue(at path: RestorationPath) -> Bool {
     guard let restored, let index = storedPlace(at: path), restored.object(at: index) == nil,

@@ -61,6 +61,8 @@ public import Observation
 
   /// The scope of a name below this one, with keys of its own.
   ///
+  /// On the main actor alone, as it makes a controller of the hierarchy. Other threads may use the scope that it gives.
+  ///
   /// Traps when a value was set under the name in this run. A value that was stored under it is given up.
   public func scope(_ name: String) -> RestorationScope {
     settle()
@@ -139,6 +141,8 @@ public import Observation
   ///
   /// - Throws: ``RestorationError/Code/notEncodable``, also for an empty key; the key keeps what it had.
   nonisolated public func setValue<Value: Encodable>(_ value: Value, forKey key: String) throws(RestorationError) {
+    func ask<Known: Decodable>(_ slot: ScopeSlot, _ type: Known.Type) { _ = try? slot.read(as: type) }
+    if let slot = storage.slot(key), slot.isUnasked, let type = Value.self as? any Decodable.Type { ask(slot, type) }
     let bytes: ScopeValue
     do throws(RestorationError) {
       if key.isEmpty { throw RestorationError(.notEncodable, "a value needs a key that is not empty") }
@@ -164,6 +168,15 @@ public import Observation
   /// Also those that nobody has used in this run. While the device is locked only values of this run can be forgotten.
   nonisolated public func removeValues(forKeysWithPrefix prefix: String) {
     for key in storage.keys(withPrefix: prefix) { removeValue(forKey: key) }
+  }
+
+  /// The keys that have a value, in order: those that are stored and that nobody has used in this run included.
+  ///
+  /// Before a session has restored the scope, and while the device is locked, these are the ones that were set in this run.
+  /// Names of nested scopes are not among them.
+  nonisolated public var keys: [String] {
+    storage.noteKeysAreRead()
+    return storage.keys(withPrefix: "").filter { storage.slot($0)?.isAbsent == false }
   }
 
   /// Calls a function whenever the value of a key has changed: it was set, removed, or restored.
@@ -244,7 +257,8 @@ public import Observation
       switch members[key] {
       case let entry as ScopeEntry:
         guard isBeside else { continue }
-        entry.relieve()
+        // It leaves the key to another entry, and the stored value where it is.
+        coordinator?.tree.node(of: entry)?.leavesState = true
       case nil, is RestorationScope: break
       case let other?:
         preconditionFailure(
@@ -270,8 +284,19 @@ public import Observation
 
   private func makeEntry(_ key: String, _ slot: ScopeSlot) -> ScopeEntry {
     let entry = ScopeEntry(key, slot) { [storage] in storage.tellListeners(ofKey: key) }
+    slot.noteLosses { [weak self] loss in
+      if HostProcess.isOnMainActor {
+        MainActor.assumeIsolated { self?.note(loss, of: key) }
+      } else {
+        Task { @MainActor in self?.note(loss, of: key) }
+      }
+    }
     list(entry, as: key)
     return entry
+  }
+
+  private func note(_ loss: ScopeSlot.Loss, of key: String) {
+    if let entry = members[key] as? ScopeEntry { coordinator?.note(loss, of: entry) }
   }
 
   private func makeScope(_ name: String) -> RestorationScope {

@@ -1,12 +1,9 @@
 internal import Observation
 
 /// One value of a scope as a node of the hierarchy: it is given what is stored whatever its type.
-@Observable @MainActor final class ScopeEntry: CodingController {
+@Observable @MainActor final class ScopeEntry: RestorableController, CodingObject {
   @ObservationIgnored let restoration: RestorationIdentity
   @ObservationIgnored let slot: ScopeSlot
-  /// Whether another entry has taken over the key, while what is stored for this one stays: nobody could read it.
-  @ObservationIgnored private(set) var isRelieved = false
-
   /// Called when restoring has given the value.
   @ObservationIgnored private let wasGiven: () -> Void
 
@@ -15,9 +12,6 @@ internal import Observation
     self.slot = slot
     self.wasGiven = wasGiven
   }
-
-  /// Leaves the key to another entry, and the stored value where it is.
-  func relieve() { isRelieved = true }
 
   func encodeRestorableState(with coder: RestorationEncoder) {
     switch slot.value {
@@ -29,6 +23,30 @@ internal import Observation
 
   func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
     slot.give(try coder.takeScopeValue())
-    wasGiven()
+    defer { wasGiven() }
+    // A value whose type the program has not declared is decoded at the first question for it.
+    do throws(RestorationError) {
+      try slot.readAsDeclared()
+      coder.noteUnknown(slot.unknownFields)
+    } catch {
+      // The version is that of the value: the report's words for one would be about the entry's.
+      throw RestorationError(.unreadable, error.message, path: error.path, cause: error)
+    }
   }
+}
+
+/// A node that holds one value of a scope, as tests look at it.
+@MainActor package protocol ScopeMember: RestorableController {
+  /// What the program reads of the value, in a form that any type can be compared in; nil if there is none.
+  func content<Content: Decodable>(as type: Content.Type) throws -> Content?
+
+  /// What today's program does not read of the stored value: the names of fields, an empty one for all of it.
+  ///
+  /// - Throws: Why it can't be read as the type that the program has declared.
+  func unread() throws(RestorationError) -> [String]
+}
+
+extension ScopeEntry: ScopeMember {
+  func content<Content: Decodable>(as type: Content.Type) throws -> Content? { try slot.content(as: type) }
+  func unread() throws(RestorationError) -> [String] { try slot.unread() }
 }

@@ -29,9 +29,19 @@ final class ScopeSlot: Observable, Sendable {
     var isBeside = false
     /// Whether the scope has a node for it.
     var isListed = false
+    /// The value that a program has instead of a stored one; nil where none has declared the key's type.
+    var fallback: (any Codable & Sendable)?
+    /// Called the first time that a reader is not given the whole stored value.
+    var listener: (@Sendable (ScopeSlot.Loss) -> Void)?
+    /// The stored fields that the type does not know as which the value was read first.
+    var unknownFields: [String] = []
+    /// Whether somebody has asked for the stored value, of whatever type.
+    var wasRead = false
 
     /// Takes another value.
-    mutating func take(_ value: ScopeValue) { (self.value, decoded, isUnread) = (value, nil, false) }
+    mutating func take(_ value: ScopeValue) {
+      (self.value, decoded, isUnread, unknownFields) = (value, nil, false, [])
+    }
   }
 
   private let state = Mutex(State())
@@ -59,6 +69,23 @@ final class ScopeSlot: Observable, Sendable {
     }
   }
 
+  /// Notes what the program has where nothing is stored, and with it the type that it reads the key as.
+  func noteDeclaration(_ fallback: any Codable & Sendable) { state.withLock { $0.fallback = fallback } }
+
+  /// The part of a stored value that a reader was not given.
+  enum Loss: Sendable {
+    /// All of it: it can't be decoded as the reader's type.
+    case value(RestorationError)
+    /// Fields of it, which the reader's type does not know.
+    case fields([String])
+  }
+
+  /// The stored fields that the type does not know as which the value was read.
+  var unknownFields: [String] { state.withLock { $0.unknownFields } }
+
+  /// Has a function called the first time that a reader is not given the whole stored value.
+  func noteLosses(_ body: @escaping @Sendable (Loss) -> Void) { state.withLock { $0.listener = body } }
+
   /// Notes whether the scope has a node for it.
   func noteListed(_ isListed: Bool) { state.withLock { $0.isListed = isListed } }
 
@@ -67,10 +94,13 @@ final class ScopeSlot: Observable, Sendable {
     registrar.withMutation(of: self, keyPath: \.revision) {
       state.withLock { state in
         state.take(value)
-        state.isBeside = false
+        (state.isBeside, state.wasRead) = (false, false)
       }
     }
   }
+
+  /// Whether a value is stored, and nobody has asked for it yet: whether it can be read has to be known before another is set.
+  var isUnasked: Bool { state.withLock { if case .stored = $0.value { !$0.wasRead } else { false } } }
 
   /// Sets another value, or none.
   ///
@@ -94,40 +124,51 @@ final class ScopeSlot: Observable, Sendable {
   /// Decodes the value; nil if there is none.
   func read<Value: Decodable>(as type: Value.Type) throws(RestorationError) -> Value? {
     registrar.access(self, keyPath: \.revision)
-    let (value, decoded) = state.withLock { ($0.value, $0.decoded) }
-    if let decoded = decoded as? Value { return decoded }
-    return try read(value) { (state) throws(RestorationError) in try state.decode(type) }
+    let (held, decoded) = state.withLock { ($0.value, $0.decoded) }
+    // Nothing decoded is no value, also where the type is an optional.
+    if let decoded, let value = decoded as? Value { return value }
+    return try read(held) { (state) throws(RestorationError) in try state.decode(type) }
   }
 
   /// Decodes the value once for all who ask; nil if there is none.
+  ///
+  /// - Parameter isQuiet: Whether nobody is told what can't be read.
   func read<Value: Codable & Sendable>(
-    as type: Value.Type, completingFrom launch: Value
+    as type: Value.Type, completingFrom launch: Value, isQuiet: Bool = false
   ) throws(RestorationError) -> Value? {
     registrar.access(self, keyPath: \.revision)
-    let (value, decoded) = state.withLock { ($0.value, $0.decoded) }
-    if let decoded = decoded as? Value { return decoded }
-    let read = try read(value) { (state) throws(RestorationError) in
+    let (held, decoded) = state.withLock { ($0.value, $0.decoded) }
+    if let decoded, let value = decoded as? Value { return value }
+    let read = try read(held, isQuiet: isQuiet) { (state) throws(RestorationError) in
       try state.decode(type, completingFrom: launch)
     }
-    if case .stored = value, let read {
+    if case .stored = held, let read {
       state.withLock { if case .stored = $0.value { $0.decoded = read } }
     }
     return read
   }
 
   private func read<Value: Decodable>(
-    _ value: ScopeValue, _ decode: (RecordedValue) throws(RestorationError) -> Value
+    _ value: ScopeValue, isQuiet: Bool = false, _ decode: (RecordedValue) throws(RestorationError) -> Value
   ) throws(RestorationError) -> Value? {
     switch value {
     case .absent: return nil
     case .refused:
       throw RestorationError(
         .unreadable, "What is stored under the key was not given; the report of the restoration says why.")
-    case .stored(let stored, let version):
+    case .stored(var stored, let version):
+      let wasRead = state.withLock { state in
+        defer { state.wasRead = true }
+        return state.wasRead
+      }
+      // A migration reads the fields of an older type.
+      if !wasRead, version == StateHistory.version(of: Value.self) { stored.unknown = RecordedValue.Unknown() }
       do throws(RestorationError) {
-        return try StateHistory.read(stored, of: version, decode)
+        let value = try StateHistory.read(stored, of: version, decode)
+        if let names = stored.unknown?.names, !names.isEmpty { note(.fields(names), isQuiet) }
+        return value
       } catch {
-        state.withLock { if case .stored = $0.value { $0.isUnread = true } }
+        note(.value(error), isQuiet)
         throw error
       }
     case .encoded(let bytes, _): return try decode(RecordedValue(source: .encoded(bytes)))
@@ -135,6 +176,71 @@ final class ScopeSlot: Observable, Sendable {
       if let copy = copy as? Value { return copy }
       return try decode(RecordedValue(source: .encoded(try ScopeValue.encode(copy))))
     }
+  }
+}
+
+extension ScopeSlot {
+  private func note(_ loss: Loss, _ isQuiet: Bool) {
+    let listener: (@Sendable (Loss) -> Void)? = state.withLock { state in
+      guard case .stored = state.value, !state.isUnread else { return nil }
+      switch loss {
+      case .value: state.isUnread = true
+      case .fields(let names): state.unknownFields = names
+      }
+      return state.listener
+    }
+    if !isQuiet { listener?(loss) }
+  }
+
+  /// Reads the value as the type that the program has declared, if it has.
+  func readAsDeclared() throws(RestorationError) {
+    func read<Value: Codable & Sendable>(completingFrom fallback: Value) throws(RestorationError) {
+      _ = try self.read(as: Value.self, completingFrom: fallback, isQuiet: true)
+    }
+    if let fallback = state.withLock({ $0.fallback }) { try read(completingFrom: fallback) }
+  }
+
+  /// What the program reads of the value, in a form that any type can be compared in; nil if there is none, or none is given.
+  ///
+  /// - Throws: What the program gets that reads it as the type that it has declared.
+  func content<Content: Decodable>(as type: Content.Type) throws -> Content? {
+    let (value, fallback) = state.withLock { ($0.value, $0.fallback) }
+    switch value {
+    case .absent, .refused: return nil
+    case .stored(let stored, let version):
+      guard let fallback else { return try stored.decodeIfPresent(type) }
+      return try ArchiveDecoder().decode(type, from: try Self.today(stored, version, fallback))
+    case .encoded(let bytes, _): return try ArchiveDecoder().decode(type, from: bytes)
+    case .copied(let copy, _): return try ArchiveDecoder().decode(type, from: try ScopeValue.encode(copy))
+    }
+  }
+
+  /// What today's program does not read of the stored value: the names of fields, an empty one for all of it.
+  ///
+  /// - Throws: Why it can't be read as the type that the program has declared.
+  func unread() throws(RestorationError) -> [String] {
+    let (value, fallback, wasRead) = state.withLock { ($0.value, $0.fallback, $0.wasRead) }
+    guard case .stored(var stored, let version) = value else { return [] }
+    guard let fallback else { return wasRead ? [] : [""] }
+    let unknown = RecordedValue.Unknown()
+    stored.unknown = unknown
+    _ = try Self.today(stored, version, fallback)
+    // A migration reads the fields of an older type.
+    return Self.isToday(version, fallback) ? unknown.names : []
+  }
+
+  private static func isToday<Value: Codable & Sendable>(_ version: StateVersion, _ fallback: Value) -> Bool {
+    version == StateHistory.version(of: Value.self)
+  }
+
+  /// A stored value of some version as today's program has it, encoded.
+  private static func today<Value: Codable & Sendable>(
+    _ stored: RecordedValue, _ version: StateVersion, _ fallback: Value
+  ) throws(RestorationError) -> Data {
+    let value = try StateHistory.read(stored, of: version) { (stored) throws(RestorationError) in
+      try stored.decode(Value.self, completingFrom: fallback)
+    }
+    return try ScopeValue.encode(value)
   }
 }
 

@@ -8,7 +8,7 @@ public import Observation
 /// ```swift
 /// let draft = StoredValue("draft", "")
 /// ```
-@Observable @MainActor public final class StoredValue<Value: Codable & Sendable>: StatefulController {
+@Observable @MainActor public final class StoredValue<Value: Codable & Sendable>: RestorableController, StatefulObject {
   /// The name among its siblings.
   @ObservationIgnored public let restoration: RestorationIdentity
 
@@ -28,6 +28,7 @@ public import Observation
     restoration = RestorationIdentity(RestorationIdentifier(key))
     own = fallback
     place = (scope, key, slot)
+    slot.noteDeclaration(fallback)
   }
 
   /// The value: the one given at first, until another is restored or assigned.
@@ -49,6 +50,7 @@ public import Observation
         own = newValue
         return
       }
+      if slot.isUnasked { _ = try? slot.read(as: Value.self, completingFrom: own) }
       scope.set(.copied(newValue, StateHistory.version(of: Value.self)), at: key, in: slot)
     }
   }

@@ -33,10 +33,40 @@ enum HostProcess {
   /// The processor time that all threads but this one have used.
   static var timeOfOtherThreads: Duration { time(CLOCK_PROCESS_CPUTIME_ID) - time(CLOCK_THREAD_CPUTIME_ID) }
 
+  /// The clock of the processor time that one thread has used.
+  struct ThreadClock: Sendable {
+    private let clock: clockid_t
+
+    /// That of the thread which asks; nil where the system has none.
+    static var current: ThreadClock? {
+      #if canImport(Darwin)
+      return nil
+      #else
+      var clock = clockid_t()
+      return unsafe pthread_getcpuclockid(pthread_self(), &clock) == 0 ? ThreadClock(clock: clock) : nil
+      #endif
+    }
+
+    /// Whether it is that of the thread on which the program began.
+    ///
+    /// If the main actor's jobs run there, they always do. Once `main` awaits, or calls `dispatchMain()`, that thread has ended,
+    /// and they run on one thread after another.
+    var isOfFirstThread: Bool {
+      // The number of a thread's clock has the thread's number in it.
+      ~(clock >> 3) == getpid()
+    }
+
+    /// What the thread has used; nil once it has ended.
+    var time: Duration? {
+      var time = timespec()
+      return unsafe clock_gettime(clock, &time) == 0 ? Duration(time) : nil
+    }
+  }
+
   private static func time(_ clock: clockid_t) -> Duration {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    return Duration(time)
   }
 
   /// Writes a line to standard error in one call, so that lines of several threads do not mix.
@@ -111,6 +141,10 @@ enum HostProcess {
     guard let program = unsafe dlopen(nil, RTLD_NOW) else { return nil }
     return unsafe dlsym(program, name)
   }
+}
+
+extension Duration {
+  fileprivate init(_ time: timespec) { self = .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec) }
 }
 
 /// The call of the C library; within ``HostProcess`` its name is taken.

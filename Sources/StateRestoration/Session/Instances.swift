@@ -22,7 +22,7 @@ extension RestorationSession {
   static func takeInstance(
     on device: ProtectedDevice, asking delegate: any RestorationCoordinatorDelegate, registry: RestorationRegistry,
     configuration: RestorationConfiguration
-  ) async throws(RestorationError) -> (SceneSessions, SceneSession.ID, RestorationCoordinator) {
+  ) async throws(RestorationError) -> (SceneSessions, RestoredWindow.ID, RestorationCoordinator) {
     let list: ArchiveStore
     do throws(ProtectionError) {
       list = try await device.away { (device) throws(ProtectionError) in try device.listOfScenes(of: configuration) }
@@ -39,7 +39,7 @@ extension RestorationSession {
   package static func runInstance<Result>(
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
     configuration: RestorationConfiguration, delegate program: (any RestorationSessionDelegate)? = nil,
-    answering signals: Set<LifecycleSignal> = [],
+    answering signals: Set<SignalDriver.Signal> = [],
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let delegate = SessionDelegate(program)

@@ -71,6 +71,15 @@ extension ProtectedDevice {
     }
   }
 
+  /// Unlocks the device on this thread, with errors as ``unlockForState(passcode:)`` has them.
+  func unlockForStateNow(passcode text: String) throws(RestorationError) {
+    do throws(ProtectionError) {
+      try unlockNow(passcode: text)
+    } catch {
+      throw RestorationError(error, "The device can't be unlocked.")
+    }
+  }
+
   /// How long until a passcode is checked.
   private func delayForState() async throws(RestorationError) -> Duration {
     do throws(ProtectionError) {

@@ -21,10 +21,11 @@ extension RestorationSession {
   ///     stops it after one. Those left out do what they did. A second run in a process leaves them to the first.
   ///   - body: The program.
   public static func run<Result>(
-    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(), root: any RestorableController,
+    at location: ProtectedDevice.Location, options: ProtectedDevice.Options = ProtectedDevice.Options(),
+    root: any RestorableController,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
     delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
-    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
+    answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases),
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let device = try await open(location, options)
@@ -39,7 +40,7 @@ extension RestorationSession {
   }
 
   private static func open(
-    _ location: DeviceLocation, _ options: DeviceOptions
+    _ location: ProtectedDevice.Location, _ options: ProtectedDevice.Options
   ) async throws(RestorationError) -> ProtectedDevice {
     do throws(ProtectionError) {
       return try await ProtectedDevice.open(at: location, options: options)
@@ -52,7 +53,7 @@ extension RestorationSession {
   package static func run<Result>(
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init(), delegate: (any RestorationSessionDelegate)? = nil,
-    answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestorationSession) async throws -> Result
+    answering signals: Set<SignalDriver.Signal> = [], _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let session: RestorationSession
     let application: RestorableApplication
@@ -83,6 +84,8 @@ extension RestorationSession {
   ///   - location: Where the state is kept.
   ///   - options: How the device is opened: who keeps its key, how soon it locks.
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
+  ///   - scope: The values of the program that belong to no window, for the closure that makes windows: they are there before
+  ///     the first one is made. Nil for a program that has none, or asks for them by ``RestoredWindows/openScope()``.
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
   ///   - configuration: What the framework has to know of the program.
   ///   - delegate: What the program does beside its windows.
@@ -91,24 +94,25 @@ extension RestorationSession {
   ///   - signals: The signals that are answered.
   ///   - body: The program.
   public static func run<Root: RestorableController, Result>(
-    at location: DeviceLocation, options: DeviceOptions = DeviceOptions(),
-    windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
+    at location: ProtectedDevice.Location, options: ProtectedDevice.Options = ProtectedDevice.Options(),
+    windows makeRoot: @escaping @MainActor (RestoredWindow) -> Root, scope: RestorationScope? = nil,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
     delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
-    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases),
+    answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases),
     _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
     return try await run(
-      on: try await open(location, options), windows: makeRoot, registry: registry, configuration: configuration,
-      delegate: delegate, instances: instances, answering: signals, body)
+      on: try await open(location, options), windows: makeRoot, scope: scope, registry: registry,
+      configuration: configuration, delegate: delegate, instances: instances, answering: signals, body)
   }
 
   /// Runs a program with several windows on a device that is open.
   package static func run<Root: RestorableController, Result>(
-    on device: ProtectedDevice, windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
-    registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    delegate program: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
-    answering signals: Set<LifecycleSignal> = [], _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
+    on device: ProtectedDevice, windows makeRoot: @escaping @MainActor (RestoredWindow) -> Root,
+    scope: RestorationScope? = nil, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init(), delegate program: (any RestorationSessionDelegate)? = nil,
+    instances: Instances = .one,
+    answering signals: Set<SignalDriver.Signal> = [], _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
     let delegate = SessionDelegate(program)
     defer { withExtendedLifetime(delegate) {} }
@@ -116,8 +120,8 @@ extension RestorationSession {
     let application: RestorableApplication
     do {
       windows = try await RestoredWindows.make(
-        device: device, delegate: delegate, program: program, configuration: configuration, registry: registry,
-        instances: instances, makeRoot: makeRoot)
+        device: device, delegate: delegate, program: program, scope: scope, isLaunched: true,
+        configuration: configuration, registry: registry, instances: instances, makeRoot: makeRoot)
       application = try await RestorableApplication.make(device: device, windows: windows, delegate: delegate)
     } catch {
       throw RestorationError(opening: error)
@@ -133,7 +137,8 @@ extension RestorationSession {
 
   /// Launches an application, runs a body, ends the application, and lets the state go however the body ended.
   static func drive<Result>(
-    _ application: RestorableApplication, answering signals: Set<LifecycleSignal>, in mainLoop: RestorationMainLoop?,
+    _ application: RestorableApplication, answering signals: Set<SignalDriver.Signal>,
+    in mainLoop: RestorationMainLoop?,
     telling delegate: SessionDelegate, _ body: @MainActor () async throws -> Result,
     lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {

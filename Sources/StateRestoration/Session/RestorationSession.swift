@@ -34,15 +34,24 @@
   ///
   /// Of a session that was opened; see the `answering` parameter of ``open(at:root:registry:configuration:instances:answering:)``. A program
   /// that is run has ``RestorationSessionDelegate/sessionDidEnd(by:)``.
-  public var willEnd: (@MainActor (LifecycleSignal) -> Void)? {
+  public var willEnd: (@MainActor (SignalDriver.Signal) -> Void)? {
     get { signals.willEnd }
     set { signals.willEnd = newValue }
+  }
+
+  /// Called on the main thread when the device begins to lock and when it is unlocked, whoever does it.
+  ///
+  /// In a turn after that; after an unlock the hierarchy has its state by then. It is the place to take away what the user must not see, and to
+  /// show it again; see <doc:InAProgramThatOwnsItsMainThread>. A program that is run has a delegate for this.
+  public var protectedDataDidChange: (@MainActor (ProtectedDevice.Notification) -> Void)? {
+    get { coordinator.unlock.notify }
+    set { coordinator.unlock.notify = newValue }
   }
 
   let delegate: SessionDelegate
   var isOpen = true
   /// The list of states, and which of them this process has; nil for a program that runs once.
-  private var instance: (scenes: SceneSessions, id: SceneSession.ID)?
+  private var instance: (scenes: SceneSessions, id: RestoredWindow.ID)?
   private let signals = SignalAnswer()
 
   /// Makes a session of a device that is open; nothing is restored yet.
@@ -78,7 +87,7 @@
 
   /// Unlocks the device and restores what waited for that.
   ///
-  /// A program that wipes passcodes from its memory gives a `DevicePasscode` to the ``device`` instead.
+  /// A program that wipes passcodes from its memory gives a `ProtectedDevice.Passcode` to the ``device`` instead.
   ///
   /// - Returns: The report of that restoration; that of the launch if nothing was locked.
   /// - Throws: ``RestorationError/Code/wrongPasscode``, or what keeps the device from being unlocked.
@@ -133,9 +142,10 @@ extension RestorationSession {
   ///   - instances: Whether the user may start the program again while it runs: with `.several` each process has a state of its own.
   ///   - signals: The signals that are answered until the session is closed; those left out do what they did.
   public static func open(
-    at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
+    at location: ProtectedDevice.Location, root: any RestorableController,
+    registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init(), instances: Instances = .one,
-    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases)
+    answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases)
   ) async throws(RestorationError) -> RestorationSession {
     do {
       let device = try await ProtectedDevice.open(at: location)
@@ -187,9 +197,10 @@ extension RestorationSession {
   ///   - instances: Whether the user may start the program again while it runs: with `.several` each process has a state of its own.
   ///   - signals: The signals that are answered until the session is closed; those left out do what they did.
   public static func openNow(
-    at location: DeviceLocation, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
+    at location: ProtectedDevice.Location, root: any RestorableController,
+    registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init(), instances: Instances = .one,
-    answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases)
+    answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases)
   ) throws(RestorationError) -> RestorationSession {
     do {
       let device = try ProtectedDevice.openNow(at: location)
@@ -229,8 +240,7 @@ extension RestorationSession {
   /// A passcode takes about half a second to check.
   @discardableResult
   public func unlockNow(passcode text: String) throws(RestorationError) -> RestorationReport {
-    let device = device
-    try Synchronous.wait { () async throws(RestorationError) in try await device.unlockForState(passcode: text) }
+    try device.unlockForStateNow(passcode: text)
     do throws(RestorationError) {
       try coordinator.finishLateRestorationNow()
     } catch {

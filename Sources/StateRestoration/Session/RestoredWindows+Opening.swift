@@ -9,6 +9,8 @@ extension RestorationSession {
   /// - Parameters:
   ///   - location: Where the state is kept.
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
+  ///   - scope: The values of the program that belong to no window, for the closure that makes windows: they are there before
+  ///     the first one is made. Nil for a program that has none, or asks for them by ``RestoredWindows/openScope()``.
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
   ///   - configuration: What the framework has to know of the program.
   ///   - instances: Whether the user may start the program again while it runs. With `.one` the second process gets the
@@ -16,14 +18,15 @@ extension RestorationSession {
   ///   - signals: The signals that are answered until ``RestoredWindows/end()``; those left out do what they did.
   /// - Throws: ``RestorationError``, also the one that keeps the list of windows, or every window, from being read.
   public static func open<Root: RestorableController>(
-    at location: DeviceLocation, windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
-    registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    instances: Instances = .one, answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases)
+    at location: ProtectedDevice.Location, windows makeRoot: @escaping @MainActor (RestoredWindow) -> Root,
+    scope: RestorationScope? = nil, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init(),
+    instances: Instances = .one, answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases)
   ) async throws(RestorationError) -> RestoredWindows<Root> {
     do {
       let windows = try await RestoredWindows.open(
-        on: try await ProtectedDevice.open(at: location), configuration: configuration, registry: registry,
-        instances: instances, makeRoot: makeRoot)
+        on: try await ProtectedDevice.open(at: location), scope: scope, configuration: configuration,
+        registry: registry, instances: instances, makeRoot: makeRoot)
       windows.signals.begin(signals, in: configuration.mainLoop)
       return windows
     } catch {
@@ -34,7 +37,7 @@ extension RestorationSession {
   /// Opens a device and brings back the windows that were open at once, on the calling main thread: each has its state when
   /// this returns.
   ///
-  /// Like ``open(at:windows:registry:configuration:instances:answering:)``, with the same outcomes and errors, for a program that
+  /// Like ``open(at:windows:scope:registry:configuration:instances:answering:)``, with the same outcomes and errors, for a program that
   /// begins synchronously. It turns no loop and runs nothing else of the main actor, wherever it is called on that.
   ///
   /// ```swift
@@ -46,18 +49,21 @@ extension RestorationSession {
   /// - Parameters:
   ///   - location: Where the state is kept.
   ///   - makeRoot: Makes the top of a window's hierarchy, as it is before anything is restored.
+  ///   - scope: The values of the program that belong to no window, for the closure that makes windows: they are there before
+  ///     the first one is made. Nil for a program that has none, or asks for them by ``RestoredWindows/openScope()``.
   ///   - registry: The classes of objects that don't exist at launch, of all windows.
   ///   - configuration: What the framework has to know of the program, its ``RestorationMainLoop`` above all.
   ///   - instances: Whether the user may start the program again while it runs.
   ///   - signals: The signals that are answered until ``RestoredWindows/endNow()``; those left out do what they did.
   public static func openNow<Root: RestorableController>(
-    at location: DeviceLocation, windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
-    registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
-    instances: Instances = .one, answering signals: Set<LifecycleSignal> = Set(LifecycleSignal.allCases)
+    at location: ProtectedDevice.Location, windows makeRoot: @escaping @MainActor (RestoredWindow) -> Root,
+    scope: RestorationScope? = nil, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init(),
+    instances: Instances = .one, answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases)
   ) throws(RestorationError) -> RestoredWindows<Root> {
     do {
       let windows = try openNow(
-        on: try ProtectedDevice.openNow(at: location), windows: makeRoot, registry: registry,
+        on: try ProtectedDevice.openNow(at: location), windows: makeRoot, scope: scope, registry: registry,
         configuration: configuration, instances: instances)
       windows.signals.begin(signals, in: configuration.mainLoop)
       return windows
@@ -68,13 +74,15 @@ extension RestorationSession {
 
   /// Brings back the windows of a device that is open already, at once.
   package static func openNow<Root: RestorableController>(
-    on device: ProtectedDevice, windows makeRoot: @escaping @MainActor (SceneSession) -> Root,
-    registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
+    on device: ProtectedDevice, windows makeRoot: @escaping @MainActor (RestoredWindow) -> Root,
+    scope: RestorationScope? = nil, registry: RestorationRegistry = RestorationRegistry(),
+    configuration: RestorationConfiguration = .init(),
     instances: Instances = .one
   ) throws -> RestoredWindows<Root> {
     try Synchronous.run {
       try await RestoredWindows.open(
-        on: device, configuration: configuration, registry: registry, instances: instances, makeRoot: makeRoot)
+        on: device, scope: scope, configuration: configuration, registry: registry, instances: instances,
+        makeRoot: makeRoot)
     }
   }
 }
@@ -101,7 +109,7 @@ extension RestoredWindows {
 extension RestoredWindows {
   /// Opens a window, or brings an open one to the front; see ``open(_:role:)``.
   @discardableResult
-  public func openNow(_ id: SceneSession.ID, role: String = "") throws(RestorationError) -> Root {
+  public func openNow(_ id: RestoredWindow.ID, role: String = "") throws(RestorationError) -> Root {
     let coordinator = try scenes.openNow(id, role: role)
     if let root = self[id] {
       try coordinator.requireFree(.saving)
@@ -120,7 +128,7 @@ extension RestoredWindows {
 
   /// Opens a window that was closed; see ``reopen(_:)``.
   @discardableResult
-  public func reopenNow(_ id: SceneSession.ID? = nil) throws(RestorationError) -> Root? {
+  public func reopenNow(_ id: RestoredWindow.ID? = nil) throws(RestorationError) -> Root? {
     // Another process may have opened it.
     if device.isProtectedDataAvailable { try scenes.loadNow() }
     guard let session = recentlyClosed.first(where: { id == nil || $0.id == id }) else { return nil }
@@ -128,30 +136,30 @@ extension RestoredWindows {
   }
 
   /// Notes that a window came to the front; see ``activate(_:)``.
-  public func activateNow(_ id: SceneSession.ID) throws(RestorationError) { try scenes.activateNow(id) }
+  public func activateNow(_ id: RestoredWindow.ID) throws(RestorationError) { try scenes.activateNow(id) }
 
   /// Preserves a window and closes it; see ``close(_:title:)``.
-  public func closeNow(_ id: SceneSession.ID, title: String = "") throws(RestorationError) {
+  public func closeNow(_ id: RestoredWindow.ID, title: String = "") throws(RestorationError) {
     defer { forgetClosed() }
     try scenes.closeNow(id, title: title)
   }
 
   /// Forgets a window and deletes what was preserved for it; see ``discard(_:)``.
-  public func discardNow(_ id: SceneSession.ID) throws(RestorationError) {
+  public func discardNow(_ id: RestoredWindow.ID) throws(RestorationError) {
     defer { forgetClosed() }
     try scenes.discardNow(id)
   }
 
   /// Preserves all windows and the values of the program, and returns when they are on disk; see ``preserve()``.
   @discardableResult
-  public func preserveNow() throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
+  public func preserveNow() throws(RestorationError) -> [(window: RestoredWindow, outcome: PreservationOutcome)] {
     var failure: RestorationError?
     do throws(RestorationError) { try preserveProgramNow() } catch { failure = error }
-    var outcomes: [(session: SceneSession, outcome: PreservationOutcome)] = []
-    for session in sessions {
-      guard let root = self[session.id], let coordinator = coordinator(of: session.id) else { continue }
+    var outcomes: [(window: RestoredWindow, outcome: PreservationOutcome)] = []
+    for window in known {
+      guard let root = self[window.id], let coordinator = coordinator(of: window.id) else { continue }
       do throws(RestorationError) {
-        outcomes.append((session, try coordinator.preserveNow(root)))
+        outcomes.append((window, try coordinator.preserveNow(root)))
       } catch {
         failure = failure ?? error
       }
@@ -164,9 +172,8 @@ extension RestoredWindows {
   ///
   /// A passcode takes about half a second to check.
   @discardableResult
-  public func unlockNow(passcode text: String) throws(RestorationError) -> [SceneSession.ID: RestorationReport] {
-    let device = device
-    try Synchronous.wait { () async throws(RestorationError) in try await device.unlockForState(passcode: text) }
+  public func unlockNow(passcode text: String) throws(RestorationError) -> [RestoredWindow.ID: RestorationReport] {
+    try device.unlockForStateNow(passcode: text)
     try finishUnlockNow()
     return reports
   }

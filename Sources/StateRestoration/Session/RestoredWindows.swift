@@ -12,7 +12,7 @@ public import Observation
 /// ```
 ///
 /// `RestorationSession.run` makes it. A program with a life cycle of its own makes it itself, with a
-/// ``RestorableApplication``, and finds the same state. ``roots``, ``sessions`` and their order can be observed.
+/// ``RestorableApplication``, and finds the same state. ``roots``, ``known`` and their order can be observed.
 ///
 /// Each window has an archive of its own. What is opened, closed and discarded at the same time waits for each other, in the
 /// order of the calls. Several processes may share the list of windows, each with windows of its own: one that another
@@ -31,18 +31,18 @@ public import Observation
     let coordinator: RestorationCoordinator
   }
 
-  private var windows: [SceneSession.ID: Window] = [:]
+  private var windows: [RestoredWindow.ID: Window] = [:]
   /// What a delegate of the program's own answers for a window.
   @ObservationIgnored private let answers: WindowDelegate?
   /// Whom the coordinators ask.
   @ObservationIgnored private weak var sessionDelegate: (any RestorationCoordinatorDelegate)?
   /// Has nothing but the state of the whole program, and its values, below it.
-  @ObservationIgnored private let programRoot = RestorationScope("program")
+  @ObservationIgnored private let programRoot: RestorationScope
   /// The application of a program that is run: its life cycle, background tasks, handles of protected files, and the snapshot.
   @ObservationIgnored public internal(set) var application: RestorableApplication?
   /// Why the launch could not restore the windows; nil when it has, and before it.
   @ObservationIgnored private var launchFailure: RestorationError?
-  @ObservationIgnored private let makeRoot: @MainActor (SceneSession) -> Root
+  @ObservationIgnored private let makeRoot: @MainActor (RestoredWindow) -> Root
   @ObservationIgnored private let instances: RestorationSession.Instances
   /// What only one process has at a time, if there is to be only one.
   @ObservationIgnored private var claim: ArchiveStore?
@@ -54,10 +54,14 @@ public import Observation
   ///
   /// Of windows that were opened, by ``RestorationSession``.`openNow` or `open`. A program that is run has
   /// ``RestorationSessionDelegate/sessionDidEnd(by:)``.
-  @ObservationIgnored public var willEnd: (@MainActor (LifecycleSignal) -> Void)? {
+  @ObservationIgnored public var willEnd: (@MainActor (SignalDriver.Signal) -> Void)? {
     get { signals.willEnd }
     set { signals.willEnd = newValue }
   }
+  /// Called on the main thread when the device begins to lock and when it is unlocked, whoever does it.
+  ///
+  /// In a turn after that; after an unlock the windows are there, with their state. Of windows that were opened.
+  @ObservationIgnored public var protectedDataDidChange: (@MainActor (ProtectedDevice.Notification) -> Void)?
   /// Answers signals in a program without a life cycle, follows unlocks, and says yes.
   @ObservationIgnored let signals = SignalAnswer()
   @ObservationIgnored private var unlocks: ProtectedDataObservation?
@@ -79,7 +83,7 @@ public import Observation
   public convenience init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
     configuration: RestorationConfiguration = .init(), registry: RestorationRegistry = RestorationRegistry(),
-    instances: RestorationSession.Instances = .one, makeRoot: @escaping @MainActor (SceneSession) -> Root
+    instances: RestorationSession.Instances = .one, makeRoot: @escaping @MainActor (RestoredWindow) -> Root
   ) throws(RestorationError) {
     let places: WindowPlaces
     do throws(ProtectionError) {
@@ -88,28 +92,32 @@ public import Observation
       throw RestorationError(error)
     }
     self.init(
-      device: device, delegate: delegate, program: nil, places: places, configuration: configuration,
+      device: device, delegate: delegate, program: nil, scope: nil, places: places, configuration: configuration,
       registry: registry, instances: instances, makeRoot: makeRoot)
   }
 
   /// Makes the windows of a program that is run, without waiting for the disk on the main actor.
   ///
-  /// - Parameter program: Its own delegate, whose state is kept once, beside all windows.
+  /// - Parameters:
+  ///   - program: Its own delegate, whose state is kept once, beside all windows.
+  ///   - scope: The values of the program, which are there before any window; nil for those of ``openScope()``.
+  ///   - isLaunched: Whether a launch restores these, and does not find them restored.
   static func make(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
-    program: (any RestorationSessionDelegate)?, configuration: RestorationConfiguration,
-    registry: RestorationRegistry, instances: RestorationSession.Instances,
-    makeRoot: @escaping @MainActor (SceneSession) -> Root
+    program: (any RestorationSessionDelegate)?, scope: RestorationScope?, isLaunched: Bool,
+    configuration: RestorationConfiguration, registry: RestorationRegistry, instances: RestorationSession.Instances,
+    makeRoot: @escaping @MainActor (RestoredWindow) -> Root
   ) async throws(ProtectionError) -> RestoredWindows<Root> {
     let places = try await device.away { (device) throws(ProtectionError) in
       try WindowPlaces(device, configuration, instances)
     }
     let windows = RestoredWindows(
-      device: device, delegate: delegate, program: program, places: places, configuration: configuration,
-      registry: registry, instances: instances, makeRoot: makeRoot)
-    guard let program else { return windows }
+      device: device, delegate: delegate, program: program, scope: scope, places: places,
+      configuration: configuration, registry: registry, instances: instances, makeRoot: makeRoot)
+    guard program != nil || scope != nil else { return windows }
     do throws(ProtectionError) {
-      _ = try await windows.beginProgram(program)
+      let coordinator = try await windows.beginProgram(program ?? delegate)
+      if !isLaunched { try? await windows.restoreProgram(coordinator) }
     } catch  where error.code == .inUse {
       // Another owner has it, or too many processes have one.
       configuration.log.log(.warning, "the state of the whole program belongs to another process: \(error)")
@@ -119,11 +127,12 @@ public import Observation
 
   private init(
     device: ProtectedDevice, delegate: (any RestorationCoordinatorDelegate)?,
-    program: (any RestorationSessionDelegate)?, places: WindowPlaces, configuration: RestorationConfiguration,
-    registry: RestorationRegistry, instances: RestorationSession.Instances,
-    makeRoot: @escaping @MainActor (SceneSession) -> Root
+    program: (any RestorationSessionDelegate)?, scope: RestorationScope?, places: WindowPlaces,
+    configuration: RestorationConfiguration, registry: RestorationRegistry, instances: RestorationSession.Instances,
+    makeRoot: @escaping @MainActor (RestoredWindow) -> Root
   ) {
     self.device = device
+    programRoot = scope ?? RestorationScope("program")
     self.makeRoot = makeRoot
     self.instances = instances
     claim = places.claim
@@ -144,7 +153,7 @@ public import Observation
       let session = Self.programSession(number)
       do throws(ProtectionError) {
         let coordinator = try await RestorationCoordinator.make(
-          on: device, delegate: program, configuration: scenes.configuration, session: session)
+          on: device, delegate: program, configuration: scenes.configuration, window: session)
         begin(coordinator, as: session)
         return coordinator
       } catch  where error.code == .inUse && instances == .several && number < Self.programLimit {
@@ -153,7 +162,7 @@ public import Observation
     }
   }
 
-  private func begin(_ coordinator: RestorationCoordinator, as session: SceneSession.ID) {
+  private func begin(_ coordinator: RestorationCoordinator, as session: RestoredWindow.ID) {
     if instances == .several {
       scenes.otherPrograms = (1...Self.programLimit).map(Self.programSession).filter { $0 != session }
     }
@@ -165,11 +174,11 @@ public import Observation
   }
 
   /// The name under which the state of the whole program is kept: no window has it.
-  static var programSession: SceneSession.ID { programSession(1) }
+  static var programSession: RestoredWindow.ID { programSession(1) }
 
   /// The name of the state of one of several processes.
-  private static func programSession(_ number: Int) -> SceneSession.ID {
-    SceneSession.ID("\u{0}\(number)")
+  private static func programSession(_ number: Int) -> RestoredWindow.ID {
+    RestoredWindow.ID("\u{0}\(number)")
   }
 
   /// So many processes at a time have a state of the program's own; a further one has none.
@@ -178,7 +187,8 @@ public import Observation
   /// The values of the program that belong to no window: what was opened last, say, or how a list is sorted everywhere.
   ///
   /// They are preserved as windows are: at each change, and when the program ends. While the device is locked the scope is
-  /// empty, and gets its values at the unlock. Closing windows leaves it alone. With `instances: .several` each of up to 16
+  /// empty, and gets its values at the unlock. A scope of your own, which was given to `run` or `open`, has its values before
+  /// any window is made. Closing windows leaves it alone. With `instances: .several` each of up to 16
   /// processes has values of its own: the first that no other process has.
   ///
   /// - Returns: The same scope each time.
@@ -203,6 +213,10 @@ public import Observation
     } catch {
       throw RestorationError(error, "The values of the program can't be opened.")
     }
+    try await restoreProgram(coordinator)
+  }
+
+  private func restoreProgram(_ coordinator: RestorationCoordinator) async throws(RestorationError) {
     try await coordinator.restore(into: programRoot)
     // What follows on a locked device is an edit.
     await coordinator.endTurn()
@@ -231,23 +245,23 @@ public import Observation
   /// All windows that are known, open and closed, most recently active first.
   ///
   /// What other processes of the program do with theirs is seen whenever the list is read or written.
-  public var sessions: [SceneSession] { scenes.sessions }
+  public var known: [RestoredWindow] { scenes.sessions }
 
   /// The window that was active last and is open; nil when none is.
-  public var frontmost: SceneSession? { scenes.frontmost }
+  public var frontmost: RestoredWindow? { scenes.frontmost }
 
   /// The roots of the open windows, the frontmost first.
   public var roots: [Root] { scenes.sessions.compactMap { self[$0.id] } }
 
   /// The root of an open window; nil if there is none of this name.
-  public subscript(id: SceneSession.ID) -> Root? {
+  public subscript(id: RestoredWindow.ID) -> Root? {
     guard let window = windows[id], scenes.sessions.contains(where: { $0.id == id && $0.isOpen }) else { return nil }
     // A coordinator that was closed elsewhere has let its archive go.
     return window.coordinator.standing == .discarded ? nil : window.root
   }
 
   /// The reports of the open windows, with the reasons: of the launch, and after an unlock of that.
-  public var reports: [SceneSession.ID: RestorationReport] { windows.compactMapValues(\.coordinator.lastReport) }
+  public var reports: [RestoredWindow.ID: RestorationReport] { windows.compactMapValues(\.coordinator.lastReport) }
 
   /// The report of the values of the program, as ``reports`` has one of each window; nil before ``openScope()``.
   public var programReport: RestorationReport? { scenes.program?.lastReport }
@@ -256,7 +270,7 @@ public import Observation
   ///
   /// There are at most ``RestorationConfiguration/recentlyClosedLimit``, and none that was closed longer ago than
   /// ``RestorationConfiguration/recentlyClosedAge``. The state of others is deleted with the next close or launch.
-  public var recentlyClosed: [SceneSession] { scenes.recentlyClosed }
+  public var recentlyClosed: [RestoredWindow] { scenes.recentlyClosed }
 
   /// Opens a window that was closed, with the state that it had.
   ///
@@ -264,7 +278,7 @@ public import Observation
   /// - Returns: The root; nil when there is no such window any more.
   /// - Throws: What ``open(_:role:)`` throws.
   @discardableResult
-  public func reopen(_ id: SceneSession.ID? = nil) async throws(RestorationError) -> Root? {
+  public func reopen(_ id: RestoredWindow.ID? = nil) async throws(RestorationError) -> Root? {
     // Another process may have opened it.
     if device.isProtectedDataAvailable { try await scenes.load() }
     guard let session = recentlyClosed.first(where: { id == nil || $0.id == id }) else { return nil }
@@ -281,7 +295,7 @@ public import Observation
   }
 
   /// A name that no window has.
-  static func newName() -> SceneSession.ID { SceneSession.ID(UUID().uuidString) }
+  static func newName() -> RestoredWindow.ID { RestoredWindow.ID(UUID().uuidString) }
 
   /// Opens a window, new or closed before, with the state that it had; or brings an open one to the front.
   ///
@@ -294,7 +308,7 @@ public import Observation
   ///   - role: What kind of window it is; empty to leave that as it is.
   /// - Returns: The root.
   @discardableResult
-  public func open(_ id: SceneSession.ID, role: String = "") async throws(RestorationError) -> Root {
+  public func open(_ id: RestoredWindow.ID, role: String = "") async throws(RestorationError) -> Root {
     let coordinator = try await scenes.open(id, role: role)
     if let root = self[id] {
       // A launch or an unlock may be restoring it.
@@ -309,9 +323,9 @@ public import Observation
   }
 
   /// Makes the root of a window that the list has just taken as open.
-  func beginOpened(_ id: SceneSession.ID, role: String) throws(RestorationError) -> Root {
+  func beginOpened(_ id: RestoredWindow.ID, role: String) throws(RestorationError) -> Root {
     forgetClosed()
-    let session = scenes.sessions.first { $0.id == id } ?? SceneSession(id: id, role: role)
+    let session = scenes.sessions.first { $0.id == id } ?? RestoredWindow(id: id, role: role)
     guard let root = beginWindow(session) else {
       throw RestorationError(.deviceNotOpened, "The window “\(id)” was closed while it was opened; open it again.")
     }
@@ -328,7 +342,7 @@ public import Observation
   /// - Parameters:
   ///   - id: Which window.
   ///   - title: What the user calls it, for ``recentlyClosed``.
-  public func close(_ id: SceneSession.ID, title: String = "") async throws(RestorationError) {
+  public func close(_ id: RestoredWindow.ID, title: String = "") async throws(RestorationError) {
     defer { forgetClosed() }
     try await scenes.close(id, title: title)
   }
@@ -337,13 +351,13 @@ public import Observation
   ///
   /// The program's snapshot goes, too, as it may show the window. If this throws because the state can't be deleted, the window
   /// stays, and is saved as before; otherwise its state is gone.
-  public func discard(_ id: SceneSession.ID) async throws(RestorationError) {
+  public func discard(_ id: RestoredWindow.ID) async throws(RestorationError) {
     defer { forgetClosed() }
     try await scenes.discard(id)
   }
 
   /// Notes that a window came to the front.
-  public func activate(_ id: SceneSession.ID) async throws(RestorationError) { try await scenes.activate(id) }
+  public func activate(_ id: RestoredWindow.ID) async throws(RestorationError) { try await scenes.activate(id) }
 
   /// Preserves all windows and the values of the program now, and returns when they are on disk; one that fails keeps none of
   /// the others from it.
@@ -353,12 +367,12 @@ public import Observation
   /// - Returns: The outcomes by window, the most recent first.
   /// - Throws: ``RestorationError``, the first one, when all windows were tried.
   @discardableResult
-  public func preserve() async throws(RestorationError) -> [(session: SceneSession, outcome: PreservationOutcome)] {
+  public func preserve() async throws(RestorationError) -> [(window: RestoredWindow, outcome: PreservationOutcome)] {
     try await scenes.preserveAll()
   }
 
   /// The coordinator of an open window, which settles conflicts and restores what was set aside; nil if the window is not open.
-  public func coordinator(of id: SceneSession.ID) -> RestorationCoordinator? {
+  public func coordinator(of id: RestoredWindow.ID) -> RestorationCoordinator? {
     self[id] == nil ? nil : windows[id]?.coordinator
   }
 
@@ -369,14 +383,15 @@ public import Observation
 
   /// Unlocks the device, and returns when every window has its state: those that were open, and those opened while locked.
   ///
-  /// An object that was edited while locked keeps its edits. A window closed while locked stays closed. A program that wipes
-  /// passcodes from its memory gives a `DevicePasscode` to the ``device`` instead; then ``roots`` changes a moment later.
+  /// An object that was edited while locked keeps its edits. A window closed while locked stays closed. A program that
+  /// wipes passcodes from its memory gives a `ProtectedDevice.Passcode` to the ``device`` instead; then ``roots``
+  /// changes a moment later.
   ///
   /// - Returns: The reports of all open windows.
   /// - Throws: ``RestorationError/Code/wrongPasscode``, or what keeps the device from being unlocked; or the one that keeps a window
   ///   from being read, with the others there. Call it again then.
   @discardableResult
-  public func unlock(passcode text: String) async throws(RestorationError) -> [SceneSession.ID: RestorationReport] {
+  public func unlock(passcode text: String) async throws(RestorationError) -> [RestoredWindow.ID: RestorationReport] {
     try await device.unlockForState(passcode: text)
     try await finishUnlock()
     return reports
@@ -390,7 +405,7 @@ public import Observation
   // MARK: - Coming back
 
   /// Makes the root of a window, which is preserved once it is restored; nil if there is one, or another process has it.
-  private func beginWindow(_ session: SceneSession) -> Root? {
+  private func beginWindow(_ session: RestoredWindow) -> Root? {
     guard self[session.id] == nil else { return nil }
     do throws(RestorationError) {
       let coordinator = try scenes.coordinator(for: session.id)
@@ -486,13 +501,14 @@ public import Observation
   ///
   /// Throws what a launch by `run` throws: nothing came back, and an unlock would not help.
   static func open(
-    on device: ProtectedDevice, configuration: RestorationConfiguration, registry: RestorationRegistry,
-    instances: RestorationSession.Instances, makeRoot: @escaping @MainActor (SceneSession) -> Root
+    on device: ProtectedDevice, scope: RestorationScope?, configuration: RestorationConfiguration,
+    registry: RestorationRegistry, instances: RestorationSession.Instances,
+    makeRoot: @escaping @MainActor (RestoredWindow) -> Root
   ) async throws -> RestoredWindows<Root> {
     let delegate = SessionDelegate()
     let windows = try await make(
-      device: device, delegate: delegate, program: nil, configuration: configuration, registry: registry,
-      instances: instances, makeRoot: makeRoot)
+      device: device, delegate: delegate, program: nil, scope: scope, isLaunched: false, configuration: configuration,
+      registry: registry, instances: instances, makeRoot: makeRoot)
     windows.ownDelegate = delegate
     try await windows.comeBackAtLaunch()
     return windows
@@ -516,24 +532,33 @@ public import Observation
     let turns = MainTurns(scenes.configuration.mainLoop)
     turns.mayBegin = { [weak self] in self?.isAsking != true }
     unlocks = device.observeProtectedData { [weak self] notification in
-      guard notification == .protectedDataDidBecomeAvailable else { return }
-      turns.perform { self?.followUnlock(in: turns) }
+      turns.perform {
+        guard notification == .protectedDataDidBecomeAvailable else {
+          self?.protectedDataDidChange?(notification)
+          return
+        }
+        self?.followUnlock(in: turns)
+      }
     }
   }
 
   /// Whether the program is asked for something by a call that has not returned.
   private var isAsking: Bool { Synchronous.isOn || windows.values.contains { $0.coordinator.isAsking } }
 
-  /// Brings the windows back that could not be known; those that are open follow the device by themselves.
+  /// Brings the windows back that could not be known, has those that are open follow the unlock, and tells the program.
   private func followUnlock(in turns: MainTurns) {
-    guard launchFailure != nil else { return }
+    guard launchFailure != nil || protectedDataDidChange != nil else { return }
     guard turns.isInLoop else {
-      Task { await comeBack() }
+      Task {
+        await comeBack()
+        protectedDataDidChange?(.protectedDataDidBecomeAvailable)
+      }
       return
     }
     scenes.whenFree { [weak self] in
-      guard let self else { return }
-      _ = Synchronous.run { await self.bringBack() }
+      // What keeps a window from being read is in the log.
+      try? self?.finishUnlockNow()
+      self?.protectedDataDidChange?(.protectedDataDidBecomeAvailable)
     } orLater: { [weak self] in
       turns.perform { self?.followUnlock(in: turns) }
     }

@@ -11,7 +11,7 @@ import FoundationShim
 ///   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { coder.context.versionTag == "2" }
 ///   func willEncodeRestorableState(with coder: RestorationEncoder) { coder.encode(sortsByDate, forKey: "sort") }
 ///   func didEnterBackground() { pauseSync() }
-///   func sessionDidEnd(by signal: LifecycleSignal?) { giveTerminalBack() }
+///   func sessionDidEnd(by signal: SignalDriver.Signal?) { giveTerminalBack() }
 /// }
 /// ```
 ///
@@ -24,7 +24,7 @@ import FoundationShim
   /// Called once: before the process ends by a signal, or before `run` returns or throws.
   ///
   /// - Parameter signal: The signal that ends the process; nil when the body has ended.
-  func sessionDidEnd(by signal: LifecycleSignal?)
+  func sessionDidEnd(by signal: SignalDriver.Signal?)
 }
 
 extension RestorationSessionDelegate {
@@ -38,7 +38,7 @@ extension RestorationSessionDelegate {
   public var rootController: (any RestorableController)? { nil }
 
   /// Does nothing.
-  public func sessionDidEnd(by signal: LifecycleSignal?) {}
+  public func sessionDidEnd(by signal: SignalDriver.Signal?) {}
 }
 
 /// What a session answers for its program: its hierarchies; the rest is the program's delegate's, where there is one.
@@ -60,7 +60,7 @@ extension RestorationSessionDelegate {
   private var hasEnded = false
 
   /// Tells the program of its end, once.
-  func end(by signal: LifecycleSignal?) {
+  func end(by signal: SignalDriver.Signal?) {
     if hasEnded { return }
     hasEnded = true
     program?.sessionDidEnd(by: signal)
@@ -68,10 +68,10 @@ extension RestorationSessionDelegate {
 
   // MARK: - Told to the program
 
-  func willFinishLaunching(with options: LaunchOptions) async -> LaunchResponse {
+  func willFinishLaunching(with options: Lifecycle.LaunchOptions) async -> Lifecycle.LaunchResponse {
     await program?.willFinishLaunching(with: options) ?? .proceed
   }
-  func didFinishLaunching(with options: LaunchOptions) async -> LaunchResponse {
+  func didFinishLaunching(with options: Lifecycle.LaunchOptions) async -> Lifecycle.LaunchResponse {
     await program?.didFinishLaunching(with: options) ?? .proceed
   }
   func didBecomeActive() async { await program?.didBecomeActive() }
@@ -84,16 +84,16 @@ extension RestorationSessionDelegate {
   func open(_ url: URL) async -> Bool { await program?.open(url) ?? false }
   func handleBackgroundEvent(_ name: String) async { await program?.handleBackgroundEvent(name) }
   func didReceiveMemoryWarning() { program?.didReceiveMemoryWarning() }
-  func didReceive(_ notification: LifecycleNotification) { program?.didReceive(notification) }
+  func didReceive(_ notification: Lifecycle.Notification) { program?.didReceive(notification) }
   func protectedDataWillBecomeUnavailable() { program?.protectedDataWillBecomeUnavailable() }
-  func didBreakRules(_ incident: LifecycleIncident) { program?.didBreakRules(incident) }
+  func didBreakRules(_ incident: Lifecycle.Incident) { program?.didBreakRules(incident) }
   var topVisibleController: (any RestorableController)? { program?.topVisibleController }
   func makeSnapshot() -> Data? { program?.makeSnapshot() }
   func showSnapshot(_ snapshot: Data) { program?.showSnapshot(snapshot) }
   func removeSnapshot() { program?.removeSnapshot() }
   func didRestore(_ report: RestorationReport) { program?.didRestore(report) }
   func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) { program?.didPreserve(result) }
-  func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError) {
+  func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError) {
     program?.didFailToReopen(handle, error: error)
   }
 }
@@ -122,8 +122,8 @@ extension RestorationSessionDelegate {
   }
 
   func coordinator(
-    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
-  ) -> RestorationCrashDecision {
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCoordinator.CrashHistory
+  ) -> RestorationCoordinator.CrashDecision {
     program.coordinator(coordinator, decideAfter: history)
   }
 
@@ -131,7 +131,7 @@ extension RestorationSessionDelegate {
     program.coordinator(coordinator, shouldRetryNodeAt: path)
   }
 
-  func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration {
+  func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> RestorationCoordinator.LateRestoration {
     program.coordinatorCanRestoreLate(coordinator)
   }
 
@@ -165,7 +165,7 @@ extension RestorationCoordinator {
     // A restoration that was in progress at the unlock leaves the late one to a second look.
     for _ in 0..<2 {
       await endOperations()
-      guard standing == .locked else { return lastReport }
+      guard waitsForUnlock else { return lastReport }
       await followUnlock()
     }
     await endOperations()

@@ -1,13 +1,13 @@
 /// Answers the signals of a program that has opened its state: by a save of all that is open, and the program's last word.
 @MainActor final class SignalAnswer {
   /// Called before a signal ends the process, after the save.
-  var willEnd: (@MainActor (LifecycleSignal) -> Void)?
+  var willEnd: (@MainActor (SignalDriver.Signal) -> Void)?
   #if canImport(Glibc)
   private var driver: SignalDriver?
   #endif
 
   /// Answers signals, unless another driver of the process has them, which saves what is open here as well.
-  func begin(_ signals: Set<LifecycleSignal>, in mainLoop: RestorationMainLoop?) {
+  func begin(_ signals: Set<SignalDriver.Signal>, in mainLoop: RestorationMainLoop?) {
     #if canImport(Glibc)
     guard !signals.isEmpty else { return }
     let driver = SignalDriver(signals: signals, mainLoop: mainLoop) { [weak self] signal in

@@ -8,9 +8,7 @@ public import Observation
 /// Every requirement is declared here as `open`, so that a subclass's own declaration is the one that is called.
 /// Containers own their children; whatever leads upwards is weak.
 @Observable @MainActor
-open class ContainerController: CodingController, SelectiveContainer, RestorationViewOwner,
-  FinishingObject
-{
+open class ContainerController: CodingObject, SelectiveContainer, RestorationViewOwner, FinishingObject {
   /// What the controller is called among its siblings, which class remakes it, and whose state it has.
   ///
   /// A subclass with coder methods of its own that has older versions names its version in it.

@@ -47,8 +47,10 @@ public import Observation
 
   /// The restored position, until the data is there.
   private var awaited: Awaited?
-  /// Where the list stands, noted before a change of the data that has not come yet.
-  private var noted: ListPosition?
+  /// Where the list stands, by the elements that stood there when the user or the data came there.
+  ///
+  /// When it is wanted the data source may have changed: then nobody knows any more who stood in a row.
+  private var known = ListPosition()
   private var isLoaded = false
   /// Whether the data source has said that more pages will come.
   private var isComplete = true
@@ -79,23 +81,19 @@ public import Observation
     awaited = try coder.decodeIfPresent(ListPosition.self, forKey: "list.position").map { Awaited(position: $0) }
   }
 
-  /// Resolves the position if the data has been loaded already; again when an announced change of the data has come.
+  /// Resolves the position if the data has been loaded already; once more with the next data, which may have what is missing.
   override open func applicationFinishedRestoringState() {
     super.applicationFinishedRestoringState()
     guard isLoaded, let restored = awaited?.position else { return }
-    let isChanging = noted != nil
     resolve()
-    guard isChanging else { return }
-    noted = restored
-    awaited = nil
+    if awaited == nil { known = restored }
   }
 }
 
 extension ListController {
   /// Tells the list that its data is there, or has changed: elements are looked up, and the position follows them.
   ///
-  /// Call ``dataSourceWillChange()`` before a change, so that the list can note the places of its elements; not before
-  /// another page, which moves none.
+  /// Until then the list is as it was, and follows the user: a change may take its time, or never come.
   ///
   /// - Parameters:
   ///   - elementCounts: How many elements there are now in each section.
@@ -107,13 +105,6 @@ extension ListController {
     resolve()
   }
 
-  /// Notes which elements are selected and visible, for the change that follows.
-  ///
-  /// The change may take its time, or never come: until then the list is as it was, and follows the user.
-  public func dataSourceWillChange() {
-    if noted == nil { noted = position }
-  }
-
   /// Selects exactly these elements; index paths where no element is are left out.
   ///
   /// If there are elements, restored ones that have not come yet are waited for no longer.
@@ -122,7 +113,7 @@ extension ListController {
     selection = paths.filter { $0.isElement(in: elementCounts) && kept.insert($0).inserted }
     guard hasElements else { return }
     wait(selection: false, anchor: awaited.map { $0.hasAnchor && $0.position.anchor != nil } ?? false)
-    if noted != nil { noted = position }
+    known.selected = ListPosition(selection: selection, in: elements).selected
   }
 
   /// Notes where the user has scrolled the list to; a restored place that has not come yet is waited for no longer.
@@ -135,7 +126,7 @@ extension ListController {
     firstVisible = path
     anchorOffset = offset
     wait(selection: awaited?.hasSelection ?? false, anchor: false)
-    if noted != nil { noted = position }
+    known.takeAnchor(of: ListPosition(firstVisible: path, offset: offset, in: elements))
   }
 
   /// Waits on for the selection, for the anchor, for both or for nothing.
@@ -149,44 +140,39 @@ extension ListController {
 
   private var elements: ListElements { ListElements(list: self, counts: elementCounts, isComplete: isComplete) }
 
+  /// The position as the data source knows it now.
   private var position: ListPosition {
-    ListPosition(selection: selection, firstVisible: firstVisible, offset: anchorOffset, in: elements)
+    var position = ListPosition(firstVisible: firstVisible, offset: anchorOffset, in: elements)
+    position.selected = ListPosition(selection: selection, in: elements).selected
+    return position
   }
 
-  /// The position with what is waited for, which has not changed.
   private var preservedPosition: ListPosition {
-    if let awaited, awaited.hasSelection, awaited.hasAnchor { return awaited.position }
-    var preserved = noted ?? position
-    if let awaited, awaited.hasSelection { preserved.selected = awaited.position.selected }
-    if let awaited, awaited.hasAnchor { preserved.takeAnchor(of: awaited.position) }
-    return preserved
+    // An association that has come since may know who stands there.
+    withWhatIsAwaited(association != nil && known.isAnonymous ? position : known)
   }
 
-  /// Looks up what is waited for or was noted; what is still missing waits on, if more pages will come.
+  /// A position with what is waited for, which has not changed.
+  private func withWhatIsAwaited(_ position: ListPosition) -> ListPosition {
+    var position = position
+    if let awaited, awaited.hasSelection { position.selected = awaited.position.selected }
+    if let awaited, awaited.hasAnchor { position.takeAnchor(of: awaited.position) }
+    return position
+  }
+
+  /// Looks up where the elements are; what is missing is waited for, if more pages will come.
   private func resolve() {
-    let (former, elements) = (noted, elements)
-    noted = nil
-    var next = Awaited(position: ListPosition())
-    if let wanted = awaited?.hasSelection == true ? awaited?.position : former {
-      selection = wanted.resolvedSelection(in: elements)
-      next.hasSelection = !isComplete && !wanted.hasWholeSelection(in: elements)
-      next.position.selected = wanted.selected
-    } else {
-      // Nothing waits: the selection must still be one of elements.
-      selection = selection.filter { $0.isElement(in: elementCounts) }
-      next.hasSelection = false
-    }
-    if let wanted = awaited?.hasAnchor == true ? awaited?.position : former {
-      next.hasAnchor = !isComplete && !wanted.hasAnchor(in: elements)
-      next.position.takeAnchor(of: wanted)
-      // What is seen stays until the anchor comes, and does not jump from neighbour to neighbour.
-      if next.hasAnchor { clampAnchor() } else { (firstVisible, anchorOffset) = wanted.resolvedAnchor(in: elements) }
-    } else {
-      clampAnchor()
-      next.hasAnchor = false
-    }
+    let elements = elements
+    let wanted = withWhatIsAwaited(known)
+    let next = Awaited(
+      position: wanted, hasSelection: !isComplete && !wanted.hasWholeSelection(in: elements),
+      hasAnchor: !isComplete && !wanted.hasAnchor(in: elements))
+    selection = wanted.resolvedSelection(in: elements)
+    // What is seen stays until the anchor comes, and does not jump from neighbour to neighbour.
+    if next.hasAnchor { clampAnchor() } else { (firstVisible, anchorOffset) = wanted.resolvedAnchor(in: elements) }
     awaited = next
     wait(selection: next.hasSelection, anchor: next.hasAnchor)
+    known = position
   }
 
   /// Keeps the first visible element among those that there are.

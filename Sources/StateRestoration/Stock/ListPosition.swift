@@ -30,24 +30,30 @@ struct ListPosition: Codable, Equatable, Sendable {
     (anchor, offset, neighbours) = (other.anchor, other.offset, other.neighbours)
   }
 
-  /// Describes the present position of a list.
-  @MainActor init(selection: [IndexPath], firstVisible: IndexPath?, offset: Double, in elements: ListElements) {
-    let element = { (path: IndexPath) -> Element? in
-      guard path.count == 2 else { return nil }
-      return Element(identifier: elements.identifier(at: path), section: path[0], item: path[1])
-    }
-    selected = selection.compactMap(element)
+  /// Describes what is selected in a list.
+  @MainActor init(selection: [IndexPath], in elements: ListElements) {
+    selected = selection.map(elements.element)
+  }
+
+  /// Describes how a list is scrolled.
+  @MainActor init(firstVisible: IndexPath?, offset: Double, in elements: ListElements) {
     self.offset = offset
-    anchor = firstVisible.flatMap(element)
+    anchor = firstVisible.map(elements.element)
     if let anchor, anchor.identifier != nil, elements.counts.indices.contains(anchor.section) {
       neighbours = Self.neighbours(of: anchor, in: elements)
     }
   }
 
+  /// Whether it knows some element by its row only.
+  var isAnonymous: Bool { selected.contains { $0.identifier == nil } || anchor.map { $0.identifier == nil } ?? false }
+
   @MainActor private static func neighbours(of anchor: Element, in elements: ListElements) -> [ModelIdentifier] {
-    let ordinal = elements.counts.prefix(anchor.section).reduce(0, +) + anchor.item
-    return (1...neighboursOnEachSide).flatMap { [ordinal + $0, ordinal - $0] }.compactMap {
-      IndexPath.element(at: $0, in: elements.counts).flatMap(elements.identifier)
+    var after: IndexPath? = IndexPath(indexes: [anchor.section, anchor.item])
+    var before = after
+    return (1...neighboursOnEachSide).flatMap { _ in
+      after = after?.elementAfter(in: elements.counts)
+      before = before?.elementBefore(in: elements.counts)
+      return [after, before].compactMap { $0.flatMap(elements.identifier) }
     }
   }
 
@@ -89,6 +95,11 @@ struct ListPosition: Codable, Equatable, Sendable {
   /// Whether there will be no more: what is not there is gone.
   var isComplete = true
 
+  /// The element at an index path of two indexes.
+  func element(at path: IndexPath) -> ListPosition.Element {
+    ListPosition.Element(identifier: identifier(at: path), section: path[0], item: path[1])
+  }
+
   /// Who stands at an index path; nil without an association.
   func identifier(at path: IndexPath) -> ModelIdentifier? {
     list.association?.modelIdentifier(forElementAt: path, in: list)
@@ -102,7 +113,12 @@ struct ListPosition: Codable, Equatable, Sendable {
 
   /// Where an element stands; one that nobody can identify by its row, or the nearest row if there will be no more.
   func path(of element: ListPosition.Element) -> IndexPath? {
-    if list.association != nil, let identifier = element.identifier { return path(of: identifier) }
+    if list.association != nil, let identifier = element.identifier {
+      // Most stand where they stood, and looking there is quick, however many there are.
+      let former = IndexPath(indexes: [element.section, element.item])
+      if former.isElement(in: counts), self.identifier(at: former) == identifier { return former }
+      return path(of: identifier)
+    }
     guard isComplete else {
       let path = IndexPath(indexes: [element.section, element.item])
       return path.isElement(in: counts) ? path : nil
@@ -115,6 +131,18 @@ extension IndexPath {
   /// Whether there is an element at this path in a list with so many elements in each section.
   func isElement(in counts: [Int]) -> Bool {
     count == 2 && counts.indices.contains(self[0]) && (0..<counts[self[0]]).contains(self[1])
+  }
+
+  /// The next element; nil after the last one.
+  func elementAfter(in counts: [Int]) -> IndexPath? {
+    if self[1] + 1 < counts[self[0]] { return IndexPath(indexes: [self[0], self[1] + 1]) }
+    return counts.indices.dropFirst(self[0] + 1).first { counts[$0] > 0 }.map { IndexPath(indexes: [$0, 0]) }
+  }
+
+  /// The element before; nil before the first one.
+  func elementBefore(in counts: [Int]) -> IndexPath? {
+    if self[1] > 0 { return IndexPath(indexes: [self[0], self[1] - 1]) }
+    return counts.indices.prefix(self[0]).last { counts[$0] > 0 }.map { IndexPath(indexes: [$0, counts[$0] - 1]) }
   }
 
   /// The nearest element to a section and an item; nil if the list is empty.

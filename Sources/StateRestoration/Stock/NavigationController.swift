@@ -105,9 +105,13 @@ public import Observation
     let stack = stack
     // One without a name has no role, and none is looked for: that would go through all below it that have no name either.
     guard child.restoration.identifier != nil, let index = places[ObjectIdentifier(child)],
-      let below = stack[..<index].lazy.compactMap(\.restoration.identifier).last
+      let below = stack[..<index].lastIndex(where: { $0.restoration.identifier != nil })
     else { return super.restorationRole(of: child) }
-    return .standing(on: below)
+    // The identifier of a screen with a class of protection of its own may be a secret of that class.
+    guard stack[below].restoration.protection == nil else {
+      return .standing(above: stack[..<below].count { $0.restoration.identifier != nil })
+    }
+    return stack[below].restoration.identifier.map(RestorationRole.standing(on:))
   }
 
   /// Takes the restored stack as it was left last, without the first controller that could not be restored and those above
@@ -123,14 +127,15 @@ public import Observation
     guard !taken.isEmpty else { return }
     if taken.count < newest.count {
       // Behind one that is missing stand those that were put on the others without it, while locked.
-      var places = Set(taken.map { RestorationRole.standing(on: $0.identifier) })
+      var places = Set(taken.enumerated().map { RestorationRole.standing(on: $0.element, at: $0.offset) })
       for child in newest.dropFirst(taken.count)
       where child.controller != nil && child.role.map(places.contains) == true {
         taken.append(child)
-        places.insert(.standing(on: child.identifier))
+        places.insert(.standing(on: child, at: taken.count - 1))
       }
     }
-    while taken.count >= newest.count, let place = taken.last.map({ RestorationRole.standing(on: $0.identifier) }),
+    while taken.count >= newest.count,
+      let place = taken.last.map({ RestorationRole.standing(on: $0, at: taken.count - 1) }),
       let next = waiting.firstIndex(where: { $0.role == place && $0.controller != nil })
     {
       taken.append(waiting.remove(at: next))
@@ -146,6 +151,14 @@ extension RestorationRole {
   /// A controller on a stack that stands on another one.
   fileprivate static func standing(on identifier: RestorationIdentifier) -> RestorationRole {
     RestorationRole(rawValue: "on \(identifier.rawValue)")
+  }
+
+  /// A controller that stands on the one at a place among those that have names.
+  fileprivate static func standing(above place: Int) -> RestorationRole { RestorationRole(rawValue: "above \(place)") }
+
+  /// A controller that stands on a restored one.
+  @MainActor fileprivate static func standing(on child: RestoredChild, at place: Int) -> RestorationRole {
+    child.controller?.restoration.protection == nil ? .standing(on: child.identifier) : .standing(above: place)
   }
 }
 

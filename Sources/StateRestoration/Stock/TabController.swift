@@ -5,7 +5,8 @@ public import Observation
 /// The selection is preserved by identifier, so tabs can be added and moved between versions. Tabs that exist at
 /// launch stay, unless the factory of their class makes them anew; restored ones come in the preserved order, new ones
 /// after them. If the selected tab can't be restored, the selection is what it was at launch; the stored one is preserved on,
-/// until that tab comes or another one is selected.
+/// until that tab comes or another one is selected. Of a tab that names a class of protection the place is preserved
+/// instead: its identifier may be a secret of that class.
 @Observable @MainActor open class TabController: ContainerController {
   /// The tabs, first to last.
   public private(set) var tabs: [any RestorableController]
@@ -13,8 +14,15 @@ public import Observation
   /// The index of the selected tab; nil when there are none.
   public private(set) var selectedIndex: Int?
 
+  /// A restored selection.
+  private enum Selection {
+    case tab(RestorationIdentifier)
+    /// A tab that names a class of protection.
+    case secret(at: Int)
+  }
+
   /// The restored selection, until its tab is there.
-  private var awaited: RestorationIdentifier?
+  private var awaited: Selection?
 
   /// Makes tabs; the first is selected.
   ///
@@ -61,21 +69,38 @@ public import Observation
   }
 
   private func selectAwaited() {
-    guard let awaited, let index = tabs.firstIndex(where: { $0.restoration.identifier == awaited }) else { return }
+    let index: Int?
+    switch awaited {
+    case .tab(let identifier)?: index = tabs.firstIndex { $0.restoration.identifier == identifier }
+    case .secret(let place)?:
+      index = tabs.indices.contains(place) && tabs[place].restoration.protection != nil ? place : nil
+    case nil: return
+    }
+    guard let index else { return }
     selectedIndex = index
-    self.awaited = nil
+    awaited = nil
   }
 
-  /// Preserves which tab is selected, by identifier.
+  /// Preserves which tab is selected, by identifier, or by its place where that may be secret.
   override open func encodeRestorableState(with coder: RestorationEncoder) {
     super.encodeRestorableState(with: coder)
-    coder.encode(awaited ?? selected?.restoration.identifier, forKey: "tabs.selected")
+    switch awaited ?? selectedIndex.flatMap(selection(of:)) {
+    case .tab(let identifier)?: coder.encode(identifier, forKey: "tabs.selected")
+    case .secret(let place)?: coder.encode(place, forKey: "tabs.selectedPlace")
+    case nil: break
+    }
+  }
+
+  private func selection(of index: Int) -> Selection? {
+    let tab = tabs[index].restoration
+    return tab.protection == nil ? tab.identifier.map(Selection.tab) : .secret(at: index)
   }
 
   /// Selects the tab that was selected, if it is there.
   override open func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
     try super.decodeRestorableState(with: coder)
-    awaited = try coder.decodeIfPresent(RestorationIdentifier?.self, forKey: "tabs.selected") ?? nil
+    awaited = try coder.decodeIfPresent(RestorationIdentifier.self, forKey: "tabs.selected").map(Selection.tab)
+    if let place = try coder.decodeIfPresent(Int.self, forKey: "tabs.selectedPlace") { awaited = .secret(at: place) }
     selectAwaited()
   }
 
@@ -85,10 +110,10 @@ public import Observation
   /// that was made anew takes the place of the one that exists, and is selected if that was.
   override open func install(_ children: [RestoredChild]) {
     let replacements = Replacements(of: tabs, by: children)
-    let (former, wanted) = (selected, awaited)
+    let (former, wasWaiting) = (selected, awaited != nil)
     setTabs(children.arranged(with: tabs))
     // A tab that was waited for, and is there, is selected by now.
-    guard wanted == awaited, let former, let made = replacements[former] else { return }
+    guard wasWaiting == (awaited != nil), let former, let made = replacements[former] else { return }
     selectedIndex = tabs.firstIndex { $0 === made } ?? selectedIndex
   }
 }

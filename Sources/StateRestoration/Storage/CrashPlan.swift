@@ -1,22 +1,27 @@
 internal import DataProtection
 public import FoundationShim
 
-/// The attempts to restore one state that did not end.
-public struct RestorationCrashHistory: Sendable, Hashable, Codable {
-  /// Number of attempts that ended with the death of the process, since restoring last ended well.
-  public var failedAttempts: Int
-  /// When the state was preserved.
-  public var savedAt: Date?
+extension RestorationCoordinator {
+  /// The attempts to restore one state that did not end.
+  public struct CrashHistory: Sendable, Hashable, Codable {
+    /// Number of attempts that ended with the death of the process, since restoring last ended well.
+    public var failedAttempts: Int
+    /// When the state was preserved.
+    public var savedAt: Date?
+  }
 }
 
-/// What to do after the same state ended two runs badly.
-public enum RestorationCrashDecision: String, Sendable, Hashable, Codable, CaseIterable {
-  /// Restore the generation before it. Save then: as long as nothing is saved, the next launch begins with the newest again.
-  case olderGeneration
-  /// Try the same state again, without the node that was being restored.
-  case tryAgain
-  /// Restore nothing. The next save sets the state aside, so that it can be restored on request.
-  case restoreNothing
+extension RestorationCoordinator {
+  /// What to do after the same state ended two runs badly.
+  public enum CrashDecision: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Restore the generation before it. Save then: as long as nothing is saved, the next launch begins with the newest
+    /// again.
+    case olderGeneration
+    /// Try the same state again, without the node that was being restored.
+    case tryAgain
+    /// Restore nothing. The next save sets the state aside, so that it can be restored on request.
+    case restoreNothing
+  }
 }
 
 /// The way after a crash: leave out the crash node, then ask, then the older generation, then nothing.

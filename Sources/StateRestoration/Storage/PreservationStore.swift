@@ -1,5 +1,6 @@
 internal import DataProtection
 internal import FoundationShim
+internal import RestorationArchive
 
 /// What the engine needs of the store: the generations of one scene, and who writes them.
 ///
@@ -18,12 +19,22 @@ protocol PreservationStore: Sendable {
 
   // MARK: Reading
 
+  /// The classes that have no key now.
+  var lockedClasses: Set<ProtectionClass> { get }
+
   /// Opens one of the generations, with the changes appended to it.
   ///
   /// Throws `notFound` only for a slot that this device never had, or that was deleted; `locked` while the keys are away.
   /// Asked for the newest, it opens the one before when the newest can't be read, and says so in the standing.
   func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState
+  /// Opens what stands in for a part that opened well and is damaged inside: the file of its place in the generation before, or
+  /// none, as the part then says.
+  func openStandIn(
+    for file: PartFile, because code: ProtectionError.Code
+  ) throws(ProtectionError) -> StoredState.Part
   /// Opens the pending generations, saved while locked, oldest first; touches no file when there are none.
+  ///
+  /// Those of partly locked runs that can't be read now are left where they are; any other throws `locked`.
   func openPending() throws(ProtectionError) -> PendingArchives
   /// The numbers of the newest generation, the one before and the pending ones; opens none, works while locked.
   func generations() throws(ProtectionError) -> [Generation]
@@ -34,18 +45,29 @@ protocol PreservationStore: Sendable {
 
   /// Writes a whole new generation and makes it the newest, in one step with what becomes of others.
   ///
-  /// While the class has no key it is sealed one-way, and can be read after the unlock. The newest until then becomes the
+  /// A part whose class has no key is sealed one-way, and can be read after the unlock. The newest until then becomes the
   /// one before, unless it is retired or damaged; damaged ones are set aside. If it throws, everything is as it was.
-  func publish(_ archive: Data, _ succession: ArchiveSuccession) throws(ProtectionError) -> PublishReceipt
-  /// Appends a change to the newest generation; nil when a whole one is due instead, and nothing was written.
+  ///
+  /// - Parameters:
+  ///   - parts: All parts that it has.
+  ///   - succession: What it takes the place of.
+  ///   - droppingWeakerThan: A class to which something has come from a weaker one: older generations that have a file of a weaker
+  ///     class go durably before this one is acknowledged.
+  func publish(
+    _ parts: [PublishedPart], _ succession: ArchiveSuccession, droppingWeakerThan: ProtectionClass?
+  ) throws(ProtectionError) -> PublishReceipt
+  /// Appends a change of one part to the newest generation; nil when a whole one is due instead, and nothing was written.
   ///
   /// A whole one is due when the changes have grown to a quarter of the base or 256, when a sync failed, when the class or
   /// the keys have changed, when `generation` is not the newest, or when this writer neither opened nor published it.
-  func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> PublishReceipt?
+  func append(
+    _ change: Data, to generation: Generation, part: RestorationArchive.Part, as protection: ProtectionClass
+  ) throws(ProtectionError) -> PublishReceipt?
   /// Saves the nodes touched while locked, sealed one-way, beside the stored state.
   ///
+  /// - Parameter isBeside: Whether only some classes have no key: a locked launch does not wait for it.
   /// It takes the place of what this run has saved so before, never of what other runs have. At most 64 wait for an unlock.
-  func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> PublishReceipt
+  func publishPending(_ touchedNodes: Data, isBeside: Bool) throws(ProtectionError) -> PublishReceipt
   /// Has what this run has saved while locked stay: the next such save takes the place of none.
   func keepPending()
   /// Makes durable what an earlier run has left: call it before a save that writes nothing is acknowledged as "unchanged".
@@ -105,20 +127,70 @@ struct AttemptHistory: Sendable, Hashable {
   var requestDied = false
 }
 
-/// An opened generation: its content and its facts.
+/// An opened generation: its parts and its facts.
 struct StoredState: Sendable {
   /// Number of the generation.
   var generation: Generation
   /// How sure it is that this was saved last.
   var standing = ArchiveStanding.current
-  /// Length of the base in bytes.
-  var byteCount: Int
-  /// The changes appended since, oldest first.
-  var frames: [Data] = []
-  /// Bytes after the last whole change that could not be used.
-  var tailDropped = 0
+  /// Its parts, by their places; the first can be read.
+  var parts: [Part]
   /// The store's own handle.
   var handle: (any Sendable)?
-  /// Reads part of the base.
-  var read: @Sendable (Range<Int>) throws -> Data
+
+  /// One part: the state of one class of protection.
+  struct Part: Sendable {
+    var part = RestorationArchive.Part.first
+    var protection: ProtectionClass
+    /// Its file, which a later generation can have again; nil where that can't be used.
+    var file: PartFile?
+    /// Whether it was sealed one-way, as its class, another than that of the file, had no key.
+    var isSealedOneWay = false
+    /// Why its file can't be used, and there is no older one in its place; nil when it can.
+    var damage: ProtectionError.Code?
+    /// Nil while the class has no key, and for a damaged one.
+    var content: Content?
+    /// Why an older file stands in for the part's; nil when none does.
+    var fallback: ProtectionError.Code?
+  }
+
+  /// What a part holds.
+  struct Content: Sendable {
+    /// Length of the base in bytes.
+    var byteCount: Int
+    /// The changes appended since, oldest first.
+    var frames: [Data] = []
+    /// Bytes after the last whole change that could not be used.
+    var tailDropped = 0
+    /// Reads part of the base.
+    var read: @Sendable (Range<Int>) throws -> Data
+  }
+
+  /// What can be read.
+  private var contents: [Content] { parts.compactMap(\.content) }
+  /// The bytes of all bases that can be read.
+  var byteCount: Int { contents.reduce(0) { $0 + $1.byteCount } }
+  /// The number of changes since.
+  var changeCount: Int { contents.reduce(0) { $0 + $1.frames.count } }
+  /// Bytes after the last whole changes that could not be used.
+  var tailDropped: Int { contents.reduce(0) { $0 + $1.tailDropped } }
+  /// The classes that have no key now.
+  var lockedClasses: Set<ProtectionClass> {
+    Set(parts.lazy.filter { $0.content == nil && $0.damage == nil }.map(\.protection))
+  }
+}
+
+/// What a new generation has of one part.
+struct PublishedPart: Sendable {
+  var part: RestorationArchive.Part
+  var protection: ProtectionClass
+  var content: Content
+
+  /// What it holds.
+  enum Content: Sendable {
+    /// This archive.
+    case new(Data)
+    /// What a file of an earlier generation holds, with the changes behind it.
+    case unchanged(PartFile)
+  }
 }

@@ -8,14 +8,16 @@ struct StateLoader: Sendable {
   let configuration: RestorationConfiguration
   let classes: ClassTable
   /// What an archive that is made now records of the program; taken on the main actor, as it calls the program's clock.
-  let context: RestorationContext
+  let context: RestorationArchive.Context
   /// The nodes that this run edited while the device was locked, as an archive: newer than all that it saved of them.
   var edits: Data?
+  /// Where the rows of those are in the stored state that are only the way to others.
+  var ways: [NodeID: NodeID] = [:]
 
   private var limits: RestorationArchive.Limits { configuration.limits }
 
   /// Loads a state; one that the program asks for by name changes nothing if it can't be loaded.
-  func load(_ source: RestorationSource) throws(LoadFailure) -> LoadedState {
+  func load(_ source: RestorationCoordinator.Source) throws(LoadFailure) -> LoadedState {
     var loaded =
       switch source {
       case .newest: try loadNewest()
@@ -43,18 +45,20 @@ struct StateLoader: Sendable {
   }
 
   private func openNewest() throws(LoadFailure) -> LoadedState {
-    var remarks: [RestorationRemark] = []
+    var remarks: [RestorationReport.Remark] = []
     let state: StoredState
     let pending: [PendingArchive]
+    let waits: Bool
     do throws(ProtectionError) {
       state = try store.open(.newest)
-      pending = try openPending(&remarks)
+      let all = try openPending(&remarks)
+      (pending, waits) = (all.archives, !all.waiting.isEmpty)
     } catch {
       guard error.code == .notFound else { throw failure(error, remarks) }
       return try loadPendingAlone()
     }
     do throws(LoadFailure) {
-      var loaded = try layOut(state, .newest, merging: pending, remarks)
+      var loaded = try layOut(state, .newest, merging: pending, waits: waits, remarks)
       // The newest is known to be damaged: it must not become the one to fall back to.
       if case .olderGeneration = state.standing {
         loaded.retiring += ((try? store.generations()) ?? []).filter { one in
@@ -82,12 +86,12 @@ struct StateLoader: Sendable {
 
   /// Loads the generation before the newest: a fallback, onto which edits are merged as onto the newest, or on request.
   func loadPredecessor(
-    _ remarks: [RestorationRemark], because text: String, isFallback: Bool = true
+    _ remarks: [RestorationReport.Remark], because text: String, isFallback: Bool = true
   ) throws(LoadFailure) -> LoadedState {
     do {
       var remarks = remarks.filter { if case .mergedPendingChanges = $0 { false } else { true } }
       remarks.append(.olderGeneration(text))
-      let pending = isFallback ? try openPending(&remarks) : []
+      let pending = isFallback ? try openPending(&remarks).archives : []
       var loaded = try layOut(try store.open(.predecessor), .predecessor, merging: pending, remarks)
       loaded.history = attempts(at: loaded.state, &loaded.remarks)
       loaded.crash = CrashPlan(fallback: loaded.history, isDeveloperMode: configuration.isDeveloperMode)
@@ -99,7 +103,7 @@ struct StateLoader: Sendable {
     }
   }
 
-  private func loadSetAside(_ id: SetAsideState.ID) throws(LoadFailure) -> LoadedState {
+  private func loadSetAside(_ id: RestorationCoordinator.SetAsideState.ID) throws(LoadFailure) -> LoadedState {
     let generation = Generation(rawValue: id)
     do {
       guard try store.setAsideRecords().contains(where: { $0.generation == id }) else {
@@ -115,7 +119,7 @@ struct StateLoader: Sendable {
 
   /// The generations that a requested state takes the place of: the newest, with its pending ones; and the one
   /// before, when that is the last good one, or none of them when it is asked for itself.
-  private func superseded(by source: RestorationSource) -> [Generation] {
+  private func superseded(by source: RestorationCoordinator.Source) -> [Generation] {
     let all = (try? store.generations()) ?? []
     if source != .olderGeneration {
       guard let newest = try? openNewest(), newest.choice == .newest else { return all }
@@ -125,18 +129,22 @@ struct StateLoader: Sendable {
   }
 
   /// The states that are set aside, oldest first.
-  func setAsideStates() throws(ProtectionError) -> [SetAsideState] {
+  func setAsideStates() throws(ProtectionError) -> [RestorationCoordinator.SetAsideState] {
     try store.setAsideRecords().map(describe)
   }
 
   /// A generation that is set aside, with what its archive says of itself where it can be read.
-  func describe(_ record: Ledger.Record) -> SetAsideState {
-    var description = SetAsideState(
+  func describe(_ record: Ledger.Record) -> RestorationCoordinator.SetAsideState {
+    var description = RestorationCoordinator.SetAsideState(
       id: record.generation, byteCount: Int(clamping: record.byteCount), isReadable: false,
       isDamaged: record.flags.contains(.damaged))
-    let context: RestorationContext
+    let context: RestorationArchive.Context
     do {
-      context = try reader(of: try store.open(.setAside(Generation(rawValue: record.generation)))).context
+      let state = try store.open(.setAside(Generation(rawValue: record.generation)))
+      guard let content = state.parts.first?.content else { return description }
+      context = try RestorationArchive.Reader(
+        base: .init(byteCount: content.byteCount, read: content.read), deltas: content.frames, limits: limits
+      ).context
     } catch {
       let isTransient = (error as? ProtectionError)?.code.isTransient ?? false
       if !isTransient { description.isDamaged = true }
@@ -151,12 +159,12 @@ struct StateLoader: Sendable {
 
   // MARK: - Parts
 
-  private func setAsideRemarks() -> [RestorationRemark] {
+  private func setAsideRemarks() -> [RestorationReport.Remark] {
     guard let states = try? setAsideStates(), !states.isEmpty else { return [] }
     return [.setAside(states)]
   }
 
-  private func attempts(at state: StoredState, _ remarks: inout [RestorationRemark]) -> AttemptHistory {
+  private func attempts(at state: StoredState, _ remarks: inout [RestorationReport.Remark]) -> AttemptHistory {
     do {
       return try store.attempts(at: state)
     } catch {
@@ -165,72 +173,94 @@ struct StateLoader: Sendable {
     }
   }
 
-  private func openPending(_ remarks: inout [RestorationRemark]) throws(ProtectionError) -> [PendingArchive] {
+  private func openPending(_ remarks: inout [RestorationReport.Remark]) throws(ProtectionError) -> PendingArchives {
     let all: PendingArchives
     do throws(ProtectionError) {
       all = try store.openPending()
     } catch  where !error.code.isTransient {
       remarks.append(.failure("what was saved while locked could not be read: \(error)"))
-      return []
+      return PendingArchives()
     }
     for problem in all.problems.values.sorted(by: { $0.description < $1.description }) {
       remarks.append(.failure("something that was saved while locked could not be read: \(problem)"))
     }
-    return all.archives
+    return all
   }
 
   /// Loads nodes that were saved while locked, where there is no generation below them.
   private func loadPendingAlone() throws(LoadFailure) -> LoadedState {
-    var remarks: [RestorationRemark] = []
+    var remarks: [RestorationReport.Remark] = []
     let pending: [PendingArchive]
     let base: Data
     do {
-      pending = try openPending(&remarks)
+      pending = try openPending(&remarks).archives
       let oldest = (pending.map(\.content) + [edits].compactMap(\.self)).first
-      let context = try? oldest.map { try RestorationArchive.Reader(base: .init($0), limits: limits).context }
+      let context = try? oldest.map { try PendingParts.decode($0, limits: limits).reader.context }
       var table = Table(
-        context: context ?? self.context, limits: limits, nodeBudget: configuration.nodeByteBudget)
-      base = try table.writer.makeArchive()
+        context: context ?? self.context, protection: configuration.protection, limits: limits,
+        nodeBudget: configuration.nodeByteBudget)
+      base = try table.writer.makeArchive(of: .first)
     } catch {
       throw failure(from: error, remarks)
     }
     guard !pending.isEmpty || edits != nil else { throw LoadFailure(outcome: .nothingPreserved, remarks: remarks) }
-    let state = StoredState(generation: Generation(rawValue: 0), byteCount: base.count) { range in
-      base.subdata(in: range)
-    }
+    let content = StoredState.Content(byteCount: base.count) { range in base.subdata(in: range) }
+    let state = StoredState(
+      generation: Generation(rawValue: 0), parts: [.init(protection: configuration.protection, content: content)])
     return try layOut(state, .newest, merging: pending, remarks)
   }
 
   private func layOut(
-    _ state: StoredState, _ choice: StateChoice, merging pending: [PendingArchive],
-    _ remarks: [RestorationRemark]
+    _ state: StoredState, _ choice: StateChoice, merging pending: [PendingArchive], waits: Bool = false,
+    _ remarks: [RestorationReport.Remark]
   ) throws(LoadFailure) -> LoadedState {
     var remarks = remarks
     do {
-      let data = try state.read(0..<state.byteCount)
-      var reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames, limits: limits)
+      var state = state
+      var parts = try PartsInMemory(&state, in: store, limits: limits)
+      var reader = try parts.reader
+      // The part of all that names no class has the class that the program wants now.
+      let further = state.parts.dropFirst().filter { $0.damage == nil }
+      let isComplete = { (part: StoredState.Part) in part.protection == .complete }
+      var classes = PartClasses(
+        configuration.protection,
+        Dictionary(
+          uniqueKeysWithValues: further.map { part in
+            // The file's class is that of a file that is made without a key; the state's was stronger.
+            let isOfComplete = part.isSealedOneWay && !further.contains(where: isComplete)
+            return (part.part, isOfComplete ? .complete : part.protection)
+          }))
       // The nodes that this run has saved itself are among its edits, as they are now.
       var merged = pending.filter { edits != nil && $0.isOwn }
       let others = pending.filter { edits == nil || !$0.isOwn }
-      var change: Data?
-      var ownRecords: [NodeID: NodeID] = [:]
-      let stored = try RestorePlan(reader: reader, classes: classes)
-      if !others.isEmpty || edits != nil || stored.hasTwins {
-        change = try merge(others, onto: reader, stored, &merged, &ownRecords, &remarks)
+      var changes: [RestorationArchive.Part: Table.PartChange] = [:]
+      var own: (records: [NodeID: NodeID], moved: MovedNodes) = ([:], MovedNodes())
+      var names = NodeNames()
+      let stored = try RestorePlan(reader: reader, classes: self.classes)
+      if !others.isEmpty || edits != nil || stored.hasTwins || !stored.namesakes.isEmpty {
+        changes = try merge(others, onto: reader, &classes, stored, &merged, &own, &names, &remarks)
       }
-      if let change {
-        reader = try RestorationArchive.Reader(base: .init(data), deltas: state.frames + [change], limits: limits)
-      }
+      for (part, change) in changes { parts.add(change, to: part) }
+      if !changes.isEmpty { reader = try parts.reader }
       var loaded = LoadedState(
-        plan: change == nil ? stored : try RestorePlan(reader: reader, classes: classes), state: state, reader: reader,
-        choice: choice,
+        plan: changes.isEmpty ? stored : try RestorePlan(reader: reader, classes: self.classes), state: state,
+        reader: reader, parts: classes, choice: choice,
         crash: .restoreEverything, history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
         retiring: pending.map(\.generation).filter { one in !merged.contains { $0.generation == one } },
-        ownRecords: ownRecords, isMerged: change != nil || !merged.isEmpty)
+        ownRecords: own.records, moved: own.moved, names: names,
+        lockedClasses: store.lockedClasses.union(state.lockedClasses),
+        hasLockedState: !state.lockedClasses.isEmpty || waits,
+        isMerged: !changes.isEmpty || !merged.isEmpty)
+      for part in state.parts where changes[part.part] == nil && part.damage == nil {
+        // One of another class than is wanted now is written anew, and so is what was sealed one-way for want of a key.
+        if part.content == nil || !part.isSealedOneWay && part.protection == classes[part.part] {
+          loaded.files[part.part] = part.file
+        }
+      }
       addFacts(of: state, to: &loaded)
       return loaded
     } catch let error as ArchiveError {
-      let outcome: RestorationOutcome = error.code == .unsupportedVersion ? .newerVersion : .damaged
+      let outcome: RestorationReport.Outcome = error.code == .unsupportedVersion ? .newerVersion : .damaged
       throw LoadFailure(
         outcome: outcome, remarks: remarks + [.failure(error.description)], retiring: [state.generation])
     } catch {
@@ -247,52 +277,95 @@ struct StateLoader: Sendable {
       if let code { loaded.remarks.append(.olderGeneration("the newest is \(code.description)")) }
     case .rollbackUnverifiable: loaded.remarks.append(.rollbackUnverifiable)
     }
+    for part in state.parts {
+      if let code = part.fallback {
+        loaded.remarks.append(.olderGeneration("the newest of class \(part.protection) is \(code.description)"))
+      }
+      if let code = part.damage {
+        loaded.remarks.append(
+          .failure("the state of class \(part.protection) is \(code.description), and is set aside"))
+      } else if part.content == nil {
+        loaded.remarks.append(.waitsForUnlock(loaded.parts[part.part]))
+      }
+    }
     if state.tailDropped > 0 { loaded.remarks.append(.tailDropped(bytes: state.tailDropped)) }
   }
 
   /// Merges the pending generations, oldest first, and last the edits of this run.
   ///
-  /// - Parameter ownRecords: Where the records of this run's edits are, by their numbers among the edits.
+  /// - Parameters:
+  ///   - own: Where the records of this run's edits are, by their numbers among the edits; and what was moved.
+  ///   - names: What a marker calls the nodes that the disk has elsewhere.
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
-    _ pending: [PendingArchive], onto reader: RestorationArchive.Reader, _ stored: RestorePlan,
-    _ merged: inout [PendingArchive],
-    _ ownRecords: inout [NodeID: NodeID], _ remarks: inout [RestorationRemark]
-  ) throws(ArchiveError) -> Data? {
+    _ pending: [PendingArchive], onto reader: RestorationArchive.PartedReader, _ parts: inout PartClasses,
+    _ stored: RestorePlan, _ merged: inout [PendingArchive],
+    _ own: inout (records: [NodeID: NodeID], moved: MovedNodes), _ names: inout NodeNames,
+    _ remarks: inout [RestorationReport.Remark]
+  ) throws(ArchiveError) -> [RestorationArchive.Part: Table.PartChange] {
     var table = try Table(
-      continuing: reader, stored.index, limits: limits, nodeBudget: configuration.nodeByteBudget)
+      continuing: reader, parts: parts, stored.index, limits: limits, nodeBudget: configuration.nodeByteBudget)
     table.classes = classes
-    if stored.hasTwins { _ = try table.uniteTwins() }
+    try table.separate(stored.namesakes)
+    if stored.hasTwins || !stored.namesakes.isEmpty { _ = try table.uniteTwins() }
     var context = try reader.context
     var nodes = 0
+    var sources: [(generation: Generation, rows: [NodeID: NodeID], records: [NodeID: NodeID])] = []
+    let ownGeneration = edits == nil ? nil : merged.last?.generation
     for one in pending {
       var attempt = table
       do throws(ArchiveError) {
-        let overlay = try RestorationArchive.Reader(base: .init(one.content), limits: limits)
-        nodes += try attempt.merge(overlay, &context).count
-        table = attempt
+        let overlay = try PendingParts.decode(one.content, limits: limits)
+        var attemptContext = context
+        let (rows, records) = try attempt.merge(
+          overlay.reader, overlay.parts, &attemptContext, isBeside: one.isBeside)
+        // Rows alone say nothing: what was written in them has gone in that run.
+        if !records.isEmpty || attempt.revealed > table.revealed {
+          (table, context) = (attempt, attemptContext)
+          sources.append((one.generation, rows, records))
+        }
+        nodes += records.count
         merged.append(one)
       } catch {
         remarks.append(.failure("what was saved while locked could not be merged: \(error)"))
       }
     }
     if let edits {
-      ownRecords = try table.merge(try RestorationArchive.Reader(base: .init(edits), limits: limits), &context)
+      let overlay = try PendingParts.decode(edits, limits: limits)
+      let (rows, records) = try table.merge(overlay.reader, overlay.parts, &context, ways: ways)
+      own.records = records
+      if let ownGeneration { sources.append((ownGeneration, rows, records)) }
     }
+    for (former, record) in table.moved.movedRecords where try reader.node(former) != nil {
+      names.add(record, formerly: former)
+    }
+    for (generation, rows, records) in sources {
+      for (source, row) in rows where try reader.node(table.currentRow(row)) == nil {
+        names.add(table.currentRow(row), from: source, of: generation)
+      }
+      for (source, record) in records where try reader.node(table.current(record)) == nil {
+        names.add(table.current(record), from: source, of: generation)
+      }
+    }
+    own.moved = table.moved
     if nodes > 0 { remarks.append(.mergedPendingChanges(nodes: nodes)) }
     for finding in table.owedFindings { remarks.append(.failure(finding.description)) }
     table.writer.context = context
-    return try table.writer.makeDeltaOverBudget()
-  }
-
-  private func reader(of state: StoredState) throws(ArchiveError) -> RestorationArchive.Reader {
-    try RestorationArchive.Reader(
-      base: .init(byteCount: state.byteCount) { try state.read($0) }, deltas: state.frames, limits: limits)
+    var changes: [RestorationArchive.Part: Table.PartChange] = [:]
+    for part in table.writer.changedParts {
+      if parts.contains(part), !table.writer.partsToRemake.contains(part) {
+        if let delta = try table.writer.makeDeltaOverBudget(of: part) { changes[part] = .delta(delta) }
+      } else {
+        changes[part] = .base(try table.writer.makeArchiveOverBudget(of: part))
+      }
+    }
+    parts = table.parts
+    return changes
   }
 
   // MARK: - Failures
 
-  private func failure(from error: any Error, _ remarks: [RestorationRemark]) -> LoadFailure {
+  private func failure(from error: any Error, _ remarks: [RestorationReport.Remark]) -> LoadFailure {
     switch error {
     case let error as LoadFailure: error
     case let error as ProtectionError: failure(error, remarks)
@@ -300,9 +373,9 @@ struct StateLoader: Sendable {
     }
   }
 
-  private func failure(_ error: ProtectionError, _ remarks: [RestorationRemark]) -> LoadFailure {
+  private func failure(_ error: ProtectionError, _ remarks: [RestorationReport.Remark]) -> LoadFailure {
     let outcome = error.code.outcome
-    let text = outcome == .nothingPreserved ? [] : [RestorationRemark.failure(error.description)]
+    let text = outcome == .nothingPreserved ? [] : [RestorationReport.Remark.failure(error.description)]
     return LoadFailure(
       outcome: outcome, remarks: remarks + text, reason: outcome == .locked ? .deferredUntilUnlock : .normal)
   }
@@ -310,7 +383,7 @@ struct StateLoader: Sendable {
 
 extension ProtectionError.Code {
   /// Keeps the outcomes apart: only `notFound` means that nothing was preserved.
-  var outcome: RestorationOutcome {
+  var outcome: RestorationReport.Outcome {
     switch self {
     case .notFound: .nothingPreserved
     case .locked: .locked

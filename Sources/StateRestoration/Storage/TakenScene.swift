@@ -43,7 +43,7 @@ extension ProtectedDevice {
   ///
   /// Throws what keeps the device from giving the archive's place.
   func take(
-    _ session: SceneSession.ID, of configuration: RestorationConfiguration
+    _ session: RestoredWindow.ID, of configuration: RestorationConfiguration
   ) throws(ProtectionError) -> TakenScene {
     let slot = ArchiveSlot(application: configuration.application, scene: session.rawValue)
     let store = try archives(for: slot, protection: configuration.protection)
@@ -56,11 +56,13 @@ extension ProtectedDevice {
   }
 
   /// The place of a program's snapshot; it waits for the disk.
+  ///
+  /// A picture shows objects of all classes of protection, so it has the strongest one.
   func snapshotStore(
-    of configuration: RestorationConfiguration, scene: SceneSession.ID?
+    of configuration: RestorationConfiguration, scene: RestoredWindow.ID?
   ) throws(ProtectionError) -> DeviceSnapshotStore {
     let slot = ArchiveSlot(application: configuration.application, scene: scene?.rawValue ?? "", slot: "snapshot")
-    return DeviceSnapshotStore(store: try archives(for: slot, protection: configuration.protection))
+    return DeviceSnapshotStore(store: try archives(for: slot, protection: .complete))
   }
 
   /// The list of a program's scenes; it waits for the disk.

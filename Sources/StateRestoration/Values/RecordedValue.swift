@@ -14,16 +14,26 @@ struct RecordedValue: Sendable {
   let source: Source
   /// The object whose state it is; nil when nobody asked for it.
   var path: RestorationPath?
+  /// Notes the stored fields that the type of the value does not know; nil where nobody asks for them.
+  var unknown: Unknown?
+
+  /// Names of fields, for the time of one reading.
+  ///
+  /// `@unchecked Sendable`: made, used and read within one call, on one thread.
+  final class Unknown: @unchecked Sendable {
+    fileprivate let fields = UnknownFields()
+    var names: [String] { fields.names }
+  }
 
   /// Decodes the value; nil only if nothing is stored.
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type) throws(RestorationError) -> Value? {
     do {
       switch source {
       case .record(let record, let key):
-        if let value = try record.decodeIfPresent(type, forKey: key) { return value }
+        if let value = try record.decodeIfPresent(type, forKey: key, noting: unknown?.fields) { return value }
         guard record.contains(key) else { return nil }
       case .encoded(let bytes):
-        return try ArchiveDecoder().decode(type, from: bytes)
+        return try ArchiveDecoder().decode(type, from: bytes, noting: unknown?.fields)
       }
     } catch {
       throw Self.unreadable(as: type, path, reportedKey, error)

@@ -73,7 +73,7 @@ extension RestorationError {
   /// The process that has the state, for ``Code/inUse``; nil when that isn't known.
   public var processIdentifier: Int32? { (cause as? ProtectionError)?.processIdentifier }
 
-  /// How long until another passcode is checked, for ``Code/wrongPasscode``; nil when that isn't known.
+  /// How long until another passcode is checked, for ``Code/wrongPasscode``: zero if at once; nil when that isn't known.
   public var retryDelay: Duration? { (cause as? ProtectionError)?.retryDelay }
 
   /// What an error of the device means for the state.
@@ -110,7 +110,8 @@ extension RestorationError: QuotesNoState {
     } else if let key {
       text += " (key “\(key)”)"
     }
-    if let cause { text += ": \(cause.descriptionWithoutState)" }
+    // An error that took over the words of its cause says them once.
+    if let cause, (cause as? ProtectionError)?.message != message { text += ": \(cause.descriptionWithoutState)" }
     return text
   }
 }

@@ -10,7 +10,7 @@
 ///
 /// A step that doesn't fit its neighbours, or a chain that doesn't end in the state's type, doesn't compile. The
 /// version numbers are checked when the class is registered or first seen.
-public struct StateMigrations<State: Sendable>: Sendable {
+@resultBuilder public struct StateMigrations<State: Sendable>: Sendable {
   let routes: [MigrationRoute<State>]
 
   /// No steps: only state of the current version is read.
@@ -33,6 +33,30 @@ public struct StateMigrations<State: Sendable>: Sendable {
   /// Decodes a state of an older version and takes it all the way; nil if no step begins there.
   func migrate(from version: StateVersion, _ stored: @autoclosure () -> RecordedValue) throws -> State? {
     try routes.first { $0.from == version }?.read(stored())
+  }
+}
+
+// A chain is made step by step: each one's result is the next one's input, or nothing compiles.
+extension StateMigrations {
+  /// Begins with the first step.
+  public static func buildPartialBlock<From, To>(first: StateMigration<From, To>) -> StateMigrations<To> {
+    StateMigrations<To>(routes: [route(of: first)])
+  }
+
+  /// Passes on migrations made elsewhere, such as ``StateMigrations/none``.
+  public static func buildPartialBlock<Result>(first: StateMigrations<Result>) -> StateMigrations<Result> {
+    first
+  }
+
+  /// Adds a step that begins where the chain has come to.
+  public static func buildPartialBlock<Middle, To>(
+    accumulated: StateMigrations<Middle>, next: StateMigration<Middle, To>
+  ) -> StateMigrations<To> {
+    StateMigrations<To>(routes: accumulated.routes.map { $0.appending(next) } + [route(of: next)])
+  }
+
+  private static func route<From, To>(of step: StateMigration<From, To>) -> MigrationRoute<To> {
+    MigrationRoute(from: step.from) { try step.transform($0.decode(From.self)) }
   }
 }
 

@@ -20,7 +20,7 @@ public protocol VersionedState: Codable, Sendable {
   static var stateVersion: StateVersion { get }
 
   /// The steps from older versions; see ``StateMigrations``.
-  @StateMigrationsBuilder static var migrations: StateMigrations<Self> { get }
+  @StateMigrations<Self> static var migrations: StateMigrations<Self> { get }
 }
 
 /// A value that may be absent has the history of the value.
@@ -30,7 +30,7 @@ extension Optional: VersionedState where Wrapped: VersionedState {
 
   /// The same steps as for the value; nil stays nil.
   public static var migrations: StateMigrations<Wrapped?> {
-    return StateMigrations(
+    return StateMigrations<Wrapped?>(
       routes: Wrapped.migrations.routes.map { route in
         MigrationRoute(from: route.from) { stored in try stored.storesNil() ? nil : route.read(stored) }
       })
@@ -92,7 +92,9 @@ enum StateHistory {
         path: stored.path, cause: error)
     }
     throw RestorationError(
-      .noMigration, "The value has version \(version), and no migration of \(Value.self) begins there.",
+      .noMigration,
+      "The value has version \(version), and no migration of \(Value.self) begins there; "
+        + "add a StateMigration(from: \(version)).",
       path: stored.path)
   }
 }

@@ -3,8 +3,8 @@ import StateRestoration
 
 /// One note, open for editing.
 ///
-/// Caret, scrolling and the unsaved draft come back.
-@MainActor final class EditorController: RestorableController, Screen, FinishingObject {
+/// It comes back on a locked device; its ``Draft`` does after the unlock.
+@MainActor final class EditorController: RestorableController, RestorationViewOwner, Screen, FinishingObject {
   /// The tag under which editors are registered.
   static let tag: RestorationClass = "editor"
 
@@ -12,10 +12,7 @@ import StateRestoration
 
   /// The note that is edited; also the key by which the factory finds it again.
   @Restored("note") private(set) var identifier: ModelIdentifier = ""
-  /// The draft: typed, and not written to the file; nil when there is none.
-  @Restored("draft") private(set) var draft: String? = nil
-  @Restored("caret") private var caret = 0
-  @Restored("top") private var top = 0
+  private let draft = Draft()
 
   private(set) var note: Note
   private let shelf: NoteShelf
@@ -37,9 +34,12 @@ import StateRestoration
     self.onStatus = onStatus
     buffer = TextBuffer(try shelf.library.text(of: note), caret: 0)
     identifier = note.identity.modelIdentifier
+    draft.onRestored = { [weak self] in self?.draftIsBack() }
   }
 
-  var title: String { note.name + (draft == nil ? "" : " •") }
+  var restorationViews: [any RestorableView] { [draft] }
+
+  var title: String { note.name + (draft.text == nil ? "" : " •") }
 
   var hints: [Hint] {
     [Hint("^S", "write"), Hint("^N", "rename"), Hint("Esc", "back")]
@@ -48,8 +48,11 @@ import StateRestoration
   func applicationFinishedRestoringState() {
     // The note may have moved or changed since; the identity says which it is now.
     identifier = note.identity.modelIdentifier
-    buffer = TextBuffer(draft ?? buffer.text, caret: caret)
-    caret = buffer.caret
+  }
+
+  private func draftIsBack() {
+    buffer = TextBuffer(draft.text ?? buffer.text, caret: draft.caret)
+    draft.caret = buffer.caret
   }
 
   /// The note has another name now.
@@ -99,15 +102,15 @@ import StateRestoration
   private func edit(_ change: (inout TextBuffer) -> Void) {
     let old = buffer.characters.count
     change(&buffer)
-    guard buffer.characters.count != old || draft != nil else { return }
-    draft = buffer.text
-    caret = buffer.caret
+    guard buffer.characters.count != old || draft.text != nil else { return }
+    draft.text = buffer.text
+    draft.caret = buffer.caret
     follow()
   }
 
   private func move(to offset: Int) {
     buffer.moveCaret(to: offset)
-    caret = buffer.caret
+    draft.caret = buffer.caret
     follow()
   }
 
@@ -133,18 +136,18 @@ import StateRestoration
   private func follow() {
     let layout = TextLayout(buffer.characters, columns: columns)
     let first = firstRow(showing: layout.position(ofCaret: buffer.caret).row, of: layout.rows.count)
-    if first != top { top = first }
+    if first != draft.top { draft.top = first }
   }
 
   private func firstRow(showing row: Int, of count: Int) -> Int {
-    ListDrawing.top(showing: row, from: top, height: visibleRows, count: count)
+    ListDrawing.top(showing: row, from: draft.top, height: visibleRows, count: count)
   }
 
   private func write() {
-    guard let draft else { return onStatus("\(note.name) has no changes to write") }
+    guard let text = draft.text else { return onStatus("\(note.name) has no changes to write") }
     do throws(NoteLibrary.Problem) {
-      try shelf.write(draft, to: note)
-      self.draft = nil
+      try shelf.write(text, to: note)
+      draft.text = nil
       if let current = shelf.library.note(note.identity) { noteWasRenamed(to: current) }
       onStatus("\(note.name) written")
     } catch {

@@ -14,9 +14,7 @@ import StateRestoration
     super.init("folders")
     association = self
     rowsDidChange()
-    shelf.onChange { [weak self] moment in
-      if moment == .before { self?.dataSourceWillChange() } else { self?.rowsDidChange() }
-    }
+    shelf.onChange { [weak self] in self?.rowsDidChange() }
   }
 
   override var title: String { "Folders" }

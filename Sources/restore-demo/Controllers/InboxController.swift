@@ -4,11 +4,11 @@ import StateRestoration
 /// The lines that were jotted down while the device was locked, to be read after the unlock.
 ///
 /// Each line is a node of its own with a name of its own: a program that was started while locked knows none of the
-/// earlier ones, and what it saves must not stand in their place.
+/// earlier ones, and what it saves must not stand in their place. Only the passcode opens them.
 @MainActor final class InboxController: ContainerController {
   private(set) var jots: [JotController] = []
 
-  init() { super.init("inbox") }
+  init() { super.init(RestorationIdentity("inbox", protection: .complete)) }
 
   override var containedControllers: [any RestorableController] { jots }
 

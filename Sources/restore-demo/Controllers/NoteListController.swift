@@ -20,9 +20,7 @@ import StateRestoration
     self.folder = folder
     association = self
     rowsDidChange()
-    shelf.onChange { [weak self] moment in
-      if moment == .before { self?.dataSourceWillChange() } else { self?.rowsDidChange() }
-    }
+    shelf.onChange { [weak self] in self?.rowsDidChange() }
   }
 
   /// The notes as they are listed.

@@ -8,6 +8,7 @@ import StateRestoration
   /// The stack of folders, notes and editor.
   let stack: NavigationController
   private let shelf: NoteShelf
+  private let hidesTitles: Bool
   private let onStatus: @MainActor (String) -> Void
   /// The screens that could not be made again while restoring, in words for a person; the deepest is the last.
   var missing: [String] = []
@@ -18,10 +19,14 @@ import StateRestoration
   /// From how many columns on there are two.
   private static let wide = 100
 
-  init(shelf: NoteShelf, onStatus: @escaping @MainActor (String) -> Void) {
+  /// Makes the tab.
+  ///
+  /// - Parameter hidesTitles: Whether the names of folders and notes are secret: then the state of the whole stack is, too.
+  init(shelf: NoteShelf, hidesTitles: Bool, onStatus: @escaping @MainActor (String) -> Void) {
     self.shelf = shelf
+    self.hidesTitles = hidesTitles
     self.onStatus = onStatus
-    stack = NavigationController("stack")
+    stack = NavigationController(RestorationIdentity("stack", protection: hidesTitles ? .complete : nil))
     super.init(
       "notes-tab", primary: stack, dividerPosition: 0.3, dividerRange: 0.15...0.7)
     stack.push(FolderListController(shelf: shelf) { [weak self] in self?.openFolder($0) })
@@ -119,12 +124,58 @@ import StateRestoration
     return true
   }
 
-  private func drawColumns(into canvas: inout Canvas, area: Canvas.Rectangle, isFocused: Bool) {
+  // MARK: - Locked
+
+  /// The list stays, and the lock stands over the editor.
+  func drawLocked(into canvas: inout Canvas, area: Canvas.Rectangle, lockRows: Int) -> Canvas.Rectangle {
+    // Whether the note has a draft is a secret, so the editor's own title is not shown.
+    let titles = stack.stack.compactMap { ($0 as? EditorController)?.note.name ?? ($0 as? any Screen)?.title }
+    canvas.draw(
+      hidesTitles ? "Notes" : titles.joined(separator: " › "), row: 0, column: 1, in: area, style: .title)
+    let body = area.droppingRows(1)
+    isWide = area.columns >= Self.wide
+    if isWide {
+      let (first, second) = columns(of: body, into: &canvas)
+      drawLockedList(into: &canvas, area: first)
+      return second
+    }
+    guard hidesTitles || list === stack.top else { return body }
+    let listRows = max(body.rows - lockRows, 0)
+    drawLockedList(into: &canvas, area: body.firstRows(listRows))
+    return body.droppingRows(listRows)
+  }
+
+  private func drawLockedList(into canvas: inout Canvas, area: Canvas.Rectangle) {
+    guard hidesTitles else {
+      list?.draw(into: &canvas, area: area, isFocused: false)
+      return
+    }
+    // The same dots for each, wherever the user is: neither a name's length nor the place is told.
+    let dots = shelf.library.folders.map { _ in "••••••••" }
+    ListDrawing(rows: dots, selected: nil, top: 0).draw(into: &canvas, area: area, isFocused: false)
+  }
+
+  /// Scrolls the list where it is seen.
+  func handleLocked(_ key: Key) {
+    if !hidesTitles, isWide || list === stack.top { _ = list?.handle(key) }
+  }
+
+  // MARK: - Columns
+
+  /// The two columns of an area, with the divider drawn between them.
+  private func columns(
+    of area: Canvas.Rectangle, into canvas: inout Canvas
+  ) -> (first: Canvas.Rectangle, second: Canvas.Rectangle) {
     let width = min(max(Int((Double(area.columns) * dividerPosition).rounded()), 10), area.columns - 10)
     let first = Canvas.Rectangle(row: area.row, column: area.column, rows: area.rows, columns: width)
     let second = Canvas.Rectangle(
       row: area.row, column: area.column + width + 2, rows: area.rows, columns: area.columns - width - 2)
     for row in 0..<area.rows { canvas.draw("│", row: row, column: width, in: area, style: .dim) }
+    return (first, second)
+  }
+
+  private func drawColumns(into canvas: inout Canvas, area: Canvas.Rectangle, isFocused: Bool) {
+    let (first, second) = columns(of: area, into: &canvas)
     list?.draw(into: &canvas, area: first, isFocused: isFocused && list === stack.top)
     if let editor = stack.top as? EditorController {
       editor.draw(into: &canvas, area: second, isFocused: isFocused)

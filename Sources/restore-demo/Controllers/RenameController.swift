@@ -2,7 +2,7 @@ import StateRestoration
 
 /// The sheet that asks for a note's new name.
 ///
-/// It comes back with its text, and its result reaches the presenter.
+/// It comes back with its text, and its result reaches the presenter. What is typed into it only the passcode opens.
 @MainActor final class RenameController: PresentableController, Screen {
   /// The tag under which the sheet is registered.
   static let tag: RestorationClass = "rename"
@@ -15,7 +15,8 @@ import StateRestoration
     var name: String
   }
 
-  let restoration = RestorationIdentity(RenameController.identifier, class: RenameController.tag)
+  let restoration = RestorationIdentity(
+    RenameController.identifier, class: RenameController.tag, protection: .complete)
   var presentation: ContainerController.Presentation?
 
   /// The note that gets the name.

@@ -3,7 +3,8 @@ import StateRestoration
 
 /// Notes whose name or text holds the query.
 ///
-/// It exists at launch; query and selection come back.
+/// It exists at launch; query and selection come back. Only the passcode opens them: what somebody looks for says much of
+/// what they have written.
 @MainActor final class SearchController: RowListController, DataSourceModelAssociation {
   @Restored("query") private var query = ""
   @Restored("caret") private var caret = 0
@@ -14,11 +15,9 @@ import StateRestoration
   init(shelf: NoteShelf, onOpen: @escaping @MainActor (Note) -> Void) {
     self.shelf = shelf
     self.onOpen = onOpen
-    super.init("search")
+    super.init(RestorationIdentity("search", protection: .complete))
     association = self
-    shelf.onChange { [weak self] moment in
-      if moment == .before { self?.dataSourceWillChange() } else { self?.search() }
-    }
+    shelf.onChange { [weak self] in self?.search() }
   }
 
   override var title: String { "Search" }

@@ -1,15 +1,12 @@
 /// The library as the controllers share it: they read it and are told when it changed.
 @MainActor final class NoteShelf {
   private(set) var library: NoteLibrary
-  private var listeners: [@MainActor (Moment) -> Void] = []
-
-  /// The two sides of a change, so that lists can note the places of their rows before it.
-  enum Moment { case before, after }
+  private var listeners: [@MainActor () -> Void] = []
 
   init(_ library: NoteLibrary) { self.library = library }
 
-  /// Calls a closure around every change; it must not keep its owner alive.
-  func onChange(_ listener: @escaping @MainActor (Moment) -> Void) { listeners.append(listener) }
+  /// Calls a closure after every change; it must not keep its owner alive.
+  func onChange(_ listener: @escaping @MainActor () -> Void) { listeners.append(listener) }
 
   /// Reads the folder again.
   func reload() { change { $0.reload() } }
@@ -27,8 +24,7 @@
   private func change<Result, Failure: Error>(
     _ body: (inout NoteLibrary) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    for listener in listeners { listener(.before) }
-    defer { for listener in listeners { listener(.after) } }
+    defer { for listener in listeners { listener() } }
     return try body(&library)
   }
 }

@@ -15,6 +15,8 @@ struct Arguments: Equatable {
   var log: String?
   /// Whether the desktop session locks, wakes and ends the program.
   var followsDesktop = false
+  /// Whether the names of folders and notes are dots while the device is locked.
+  var hidesTitles = false
   var showsHelp = false
 
   /// What the keys do.
@@ -26,19 +28,22 @@ struct Arguments: Equatable {
     ^S writes a draft into its file; until then it is state, and comes back
     ^N renames the note
     ^L locks, once Settings have a passcode: without one nothing locks
+    While locked the lists stay; drafts, the search and jots wait for the passcode
     ^R shows what came back at this launch, and what did not
     ^Z suspends, ^Q quits, ^\\ quits by force and forgets
     In a wide window Alt-left and Alt-right move the divider
     """
 
   static let usage = """
-    restore-demo [FOLDER] [--state DIR] [--desktop | --script FILE] [--log FILE]
+    restore-demo [FOLDER] [--state DIR] [--hide-titles] [--desktop | --script FILE] [--log FILE]
 
     Notes in a terminal that come back exactly as you left them: after a kill, a crash, a power cut, and only to you.
 
       FOLDER         a folder of .md or .txt files (default: this package's Docs)
       --state DIR    where the sealed state is kept, a directory of your own with mode 0700; it is made if need be
                      (default: restore-demo in $XDG_STATE_HOME or ~/.local/state)
+      --hide-titles  while locked, dots stand for the names of folders and notes, and only the passcode opens the
+                     state that has them
       --desktop      lock with the screen, preserve before sleep and at the end of the session; ^R tells what it reached
       --script FILE  run without a terminal: one command a line, - for standard input
       --log FILE     append what the framework does, paths and counts but never text
@@ -72,6 +77,7 @@ struct Arguments: Equatable {
       switch word {
       case "--help", "-h": showsHelp = true
       case "--desktop": followsDesktop = true
+      case "--hide-titles": hidesTitles = true
       case "--state": state = try Self.value(of: word, from: &rest)
       case "--log": log = try Self.value(of: word, from: &rest)
       case "--script": script = try Self.value(of: word, from: &rest)

@@ -52,6 +52,7 @@ extension DemoApplication {
     case (.tab, _): lockScreen?.field = .passcode
     case (.enter, .passcode): await unlock(with: lockScreen?.prompt.text ?? "")
     case (.enter, _): jot = nil
+    case (.up, _), (.down, _), (.pageUp, _), (.pageDown, _): root.screen?.handleLocked(key)
     case (_, .passcode): _ = lockScreen?.prompt.handle(key)
     default: editJot(with: key)
     }

@@ -37,26 +37,26 @@ import StateRestoration
   private var snapshot: String?
   /// How many receipts there were in this run, so that each one shown differs from the one before.
   private var saves = 0
-  private(set) var lateReport: RestorationReport?
   /// The report of the desktop session, where it is followed.
   var desktopReport: (() -> String)?
-  private var waitingForLateReport: CheckedContinuation<Void, Never>?
   private let restoration: DemoRestoration
 
   /// How long changes are gathered before they are preserved; what a SIGKILL can cost.
   static let interval = Duration.milliseconds(300)
 
-  init(library: NoteLibrary, device: ProtectedDevice, log: any RestorationLog) throws {
+  init(library: NoteLibrary, device: ProtectedDevice, log: RestorationLog, hidesTitles: Bool) throws {
     self.device = device
     let shelf = NoteShelf(library)
     self.shelf = shelf
     let relay = StatusRelay()
-    let notes = NotesController(shelf: shelf) { relay.say($0) }
+    let notes = NotesController(shelf: shelf, hidesTitles: hidesTitles) { relay.say($0) }
     let search = SearchController(shelf: shelf) { relay.open($0) }
     let settings = SettingsController(hasPasscode: { device.hasPasscode }) { relay.act($0) }
     root = RootController(notes: notes, search: search, settings: settings)
     var configuration = RestorationConfiguration(application: "restore-demo", applicationVersion: "1.0")
     configuration.log = log
+    // Tabs and lists come back on a locked device; what is secret says so itself.
+    configuration.protection = .none
     let made = try Self.makeCoordinator(device: device, root: root, configuration: configuration)
     coordinator = made.coordinator
     restoration = made.restoration
@@ -67,7 +67,7 @@ import StateRestoration
     restoration.application = self
   }
 
-  /// Takes the state, or none of it when another instance has it: in a session of its own.
+  /// Takes the state, or none of it when another instance has it: as a window of its own.
   private static func makeCoordinator(
     device: ProtectedDevice, root: RootController, configuration: RestorationConfiguration
   ) throws -> (coordinator: RestorationCoordinator, restoration: DemoRestoration, first: String?) {
@@ -81,9 +81,9 @@ import StateRestoration
       owner = "another restore-demo" + (error.processIdentifier.map { " (\($0))" } ?? "")
     }
     let second = DemoRestoration(root: root, preserves: false)
-    let session = SceneSession.ID(rawValue: "instance-\(ProcessInfo.processInfo.processIdentifier)")
+    let window = RestoredWindow.ID(rawValue: "instance-\(ProcessInfo.processInfo.processIdentifier)")
     let coordinator = try RestorationCoordinator(
-      device: device, delegate: second, configuration: configuration, session: session)
+      device: device, delegate: second, configuration: configuration, window: window)
     return (coordinator, second, owner)
   }
 
@@ -96,7 +96,7 @@ import StateRestoration
     onChange()
   }
 
-  /// Whether the notes must not be shown.
+  /// Whether what is secret must not be shown.
   var isLocked: Bool { device.hasPasscode && device.lockState != .unlocked }
 
   /// The status line.
@@ -112,30 +112,36 @@ import StateRestoration
   func clearNotice() { notice = nil }
 
   /// The report of the restoration, the late one after an unlock included.
-  var report: RestorationReport? { lateReport ?? application.report }
+  var report: RestorationReport? { application.report }
 
   // MARK: - Drawing
 
   /// The frame around the screen of the selected tab.
   var chrome: Chrome {
-    let common = [
-      Hint("F1", "help"), Hint("^T", "tab"), Hint("^L", "lock"), Hint("^R", "report"), Hint("^Q", "quit"),
-      Hint("^\\", "forget"),
-    ]
-    return Chrome(
+    Chrome(
       tabs: root.tabs.compactMap { ($0 as? any Screen).map { $0 is NotesController ? "Notes" : $0.title } },
-      selectedTab: root.selectedIndex, status: status, hints: (root.screen?.hints ?? []) + common)
+      selectedTab: root.selectedIndex, status: status, hints: hints)
+  }
+
+  /// The keys of what has them.
+  private var hints: [Hint] {
+    if let hints = lockScreen?.hints ?? reportView?.hints ?? dialog?.hints { return hints }
+    return [Hint("F1", "help")] + (root.screen?.hints ?? []) + [
+      Hint("^Q", "quit"), Hint("^T", "tab"), Hint("^L", "lock"), Hint("^R", "report"), Hint("^\\", "forget"),
+    ]
   }
 
   /// Draws the whole screen.
   func draw(rows: Int, columns: Int) -> Canvas {
     var canvas = Canvas(rows: rows, columns: columns)
-    if let lockScreen {
-      lockScreen.draw(into: &canvas, jot: jot?.text ?? "")
-      return canvas
-    }
     let screen = root.screen
     var area = chrome.draw(into: &canvas)
+    if let lockScreen {
+      let rows = lockScreen.rows(inColumns: area.columns)
+      area = screen?.drawLocked(into: &canvas, area: area, lockRows: rows) ?? area
+      lockScreen.draw(into: &canvas, area: area, jot: jot?.text ?? "")
+      return canvas
+    }
     if let snapshot {
       for (row, line) in snapshot.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
         canvas.draw(line, row: row, column: 0, in: area, style: .dim)
@@ -147,7 +153,9 @@ import StateRestoration
       for (row, line) in jots.prefix(3).enumerated() {
         canvas.draw("✎ \(line)", row: row, column: 1, in: area, style: .warning)
       }
-      canvas.draw("  jotted while locked; ^D throws away", row: min(jots.count, 3), column: 1, in: area, style: .dim)
+      let count = jots.count > 3 ? "3 of \(jots.count) " : ""
+      canvas.draw(
+        "  \(count)jotted while locked; ^D throws away", row: min(jots.count, 3), column: 1, in: area, style: .dim)
       area = area.droppingRows(min(jots.count, 3) + 1)
     }
     let isCovered = dialog != nil || reportView != nil
@@ -197,10 +205,11 @@ import StateRestoration
       return false
     }
     lockScreen?.isChecking = true
+    lockScreen?.prompt.message = "Checking…"
     onChange()
     defer { lockScreen?.isChecking = false }
     do {
-      try await device.unlock(passcode: DevicePasscode(passcode))
+      try await device.unlock(passcode: ProtectedDevice.Passcode(passcode))
     } catch {
       lockScreen?.prompt.clear()
       lockScreen?.prompt.message = error.message
@@ -208,17 +217,14 @@ import StateRestoration
     }
     // A program that the session has put to sleep restores nothing before it is awake.
     try? await application.lifecycle.enterForeground()
-    if coordinator.lastReport?.outcome == .locked { await lateRestoration() }
+    clearNotice()
+    let report = await application.finishLateRestoration()
     jot = nil
     lockScreen = nil
+    // What there is has to be saved before: that says by itself what keeps it.
+    if let line = Explanation.line(afterUnlock: report, because: notice) { say(line) }
     try? await application.lifecycle.becomeActive()
     return true
-  }
-
-  /// Waits for the restoration that the coordinator makes by itself after an unlock.
-  private func lateRestoration() async {
-    if lateReport != nil { return }
-    await withCheckedContinuation { waitingForLateReport = $0 }
   }
 
   /// Does what a passcode dialog asks for, once it is filled in.
@@ -227,11 +233,11 @@ import StateRestoration
     onChange()
     do {
       switch dialog.purpose {
-      case .set: try await device.setPasscode(DevicePasscode(dialog.answers[0]))
+      case .set: try await device.setPasscode(ProtectedDevice.Passcode(dialog.answers[0]))
       case .change:
         try await device.changePasscode(
-          from: DevicePasscode(dialog.answers[0]), to: DevicePasscode(dialog.answers[1]))
-      case .remove: try await device.removePasscode(DevicePasscode(dialog.answers[0]))
+          from: ProtectedDevice.Passcode(dialog.answers[0]), to: ProtectedDevice.Passcode(dialog.answers[1]))
+      case .remove: try await device.removePasscode(ProtectedDevice.Passcode(dialog.answers[0]))
       }
       self.dialog = nil
       root.settings.rowsDidChange()
@@ -295,12 +301,7 @@ import StateRestoration
   }
 
   /// Shows how a restoration went.
-  func didRestore(_ report: RestorationReport, isLate: Bool) {
-    if isLate {
-      lateReport = report
-      waitingForLateReport?.resume()
-      waitingForLateReport = nil
-    }
+  func didRestore(_ report: RestorationReport) {
     defer { root.notes.missing = [] }
     if let missing = root.notes.missing.last {
       say("\(missing) (^R)")

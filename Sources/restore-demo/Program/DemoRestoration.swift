@@ -42,8 +42,8 @@ final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinat
   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
   func coordinator(
-    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
-  ) -> RestorationCrashDecision {
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCoordinator.CrashHistory
+  ) -> RestorationCoordinator.CrashDecision {
     // Somebody who kills a terminal program, even twice, wants its state back all the same.
     .tryAgain
   }
@@ -51,7 +51,7 @@ final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinat
   func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool { true }
 
   func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport) {
-    application?.didRestore(report, isLate: true)
+    application?.didRestore(report)
   }
 
   func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome) {
@@ -81,7 +81,7 @@ final class DemoRestoration: RestorableApplicationDelegate, RestorationCoordinat
 
   func removeSnapshot() { application?.show(snapshot: nil) }
 
-  func didRestore(_ report: RestorationReport) { application?.didRestore(report, isLate: false) }
+  func didRestore(_ report: RestorationReport) { application?.didRestore(report) }
 
   func didFailToRestore(_ error: RestorationError) { application?.say("not restored: \(error)") }
 

@@ -4,10 +4,10 @@ import StateRestoration
 /// Joins the program with its desktop session.
 @MainActor final class DesktopFollower {
   private let application: DemoApplication
-  private let log: any RestorationLog
+  private let log: RestorationLog
   private var driver: DesktopSessionDriver?
 
-  init(application: DemoApplication, log: any RestorationLog) {
+  init(application: DemoApplication, log: RestorationLog) {
     self.application = application
     self.log = log
   }
@@ -16,7 +16,7 @@ import StateRestoration
   ///
   /// - Parameter onEnd: Called when the session has ended the program.
   func start(onEnd: @escaping @MainActor () -> Void) {
-    var options = DesktopSessionOptions(applicationName: "restore-demo")
+    var options = DesktopSessionDriver.Options(applicationName: "restore-demo")
     options.log = log
     let driver = DesktopSessionDriver(
       application: application.application, device: application.device, options: options, onEnd: { _ in onEnd() })

@@ -38,10 +38,15 @@ enum Explanation {
     case .missing: return "the file of what was preserved is missing: put it back, or go on from here (^R)"
     case .rolledBack: return "an old file was put in the place of what was preserved: it is not used (^R)"
     case .unavailable: return "what was preserved can't be reached: nothing of it is lost; start again later (^R)"
-    case .declined, .locked, .keysMissing, .expired, .givenUpAfterCrashes: return "\(report.outcome) (^R)"
+    case .locked, .partlyRestored: return "locked: the passcode brings the rest"
+    case .declined, .keysMissing, .expired, .givenUpAfterCrashes:
+      return "\(report.outcome) (^R)"
     }
     if let leftOut = report.notRestored.first(where: { $0.notRestoredReason == .leftOutAfterCrash }) {
       return "\(leftOut.path) is left out, as the program died restoring it; it comes back at the next start (^R)"
+    }
+    for case .damaged? in report.notRestored.map(\.notRestoredReason) {
+      return "a part of what was preserved is damaged: it is set aside, and the rest is back (^R)"
     }
     if let missing = report.notRestored.first {
       return "\(missing.path) did not come back: \(missing.notRestoredReason.map(String.init(describing:)) ?? "") (^R)"
@@ -53,6 +58,14 @@ enum Explanation {
       }
     }
     return "everything is where it was: \(report.restoredCount) controllers (^R)"
+  }
+
+  /// Why the rest has not come back after the passcode; nil when it has, or the report says it.
+  ///
+  /// - Parameter reason: What was said meanwhile.
+  static func line(afterUnlock report: RestorationReport?, because reason: String?) -> String? {
+    guard report?.outcome == .locked || report?.outcome == .partlyRestored else { return nil }
+    return "the rest is not back yet" + (reason.map { ": \($0)" } ?? "; it comes with the next save (^R)")
   }
 
   /// What to do about an error of the operating system.

@@ -1,4 +1,4 @@
-/// The screen of a locked device: nothing of the notes, a field for the passcode, and one for a jot.
+/// The lock: a field for the passcode, and one for a jot, over what must not be seen.
 struct LockScreen {
   /// Which field has the keys.
   enum Field { case passcode, jot }
@@ -8,20 +8,26 @@ struct LockScreen {
   /// Whether a passcode is being checked, which takes half a second.
   var isChecking = false
 
-  func draw(into canvas: inout Canvas, jot: String) {
-    canvas.clear(canvas.bounds)
-    var area = canvas.bounds
-    area.rows = max(area.rows - 4, 1)
-    prompt.draw(into: &canvas, area: area)
-    let row = canvas.rows - 3
-    let label = "Jot (Tab): "
-    let end = canvas.draw(label, row: row, column: 2, in: canvas.bounds, style: field == .jot ? .title : .dim)
-    let visible = max(canvas.columns - end - 2, 1)
+  init() { prompt.message = "Type the passcode, then Enter." }
+
+  /// The keys it knows.
+  var hints: [Hint] {
+    [
+      Hint("⏎", "unlock"), Hint("Tab", field == .jot ? "passcode" : "jot"), Hint("↑↓", "scroll"), Hint("^Q", "quit"),
+    ]
+  }
+
+  /// How many rows it needs where there are so many columns.
+  func rows(inColumns columns: Int) -> Int { prompt.rows(inColumns: columns, spareRows: 1) }
+
+  /// Draws the lock in the middle of an area.
+  func draw(into canvas: inout Canvas, area: Canvas.Rectangle, jot: String) {
+    let line = prompt.draw(into: &canvas, area: area, spareRows: 1)
+    let end = canvas.draw("Jot: ", row: 0, column: 1, in: line, style: field == .jot ? .title : .plain)
+    // The end of a long line is seen.
     var shown = jot
-    while DisplayWidth.of(shown) > visible { shown.removeFirst() }
-    let caret = canvas.draw(shown, row: row, column: end, in: canvas.bounds)
-    if field == .jot { canvas.cursor = (row, min(caret, canvas.columns - 1)) }
-    let hints = isChecking ? "Checking…" : "⏎ unlock   Tab passcode/jot   ^Q leave as it is"
-    canvas.draw(hints, row: canvas.rows - 1, column: 2, in: canvas.bounds, style: .dim)
+    while DisplayWidth.of(shown) > max(line.columns - end - 2, 1) { shown.removeFirst() }
+    let caret = canvas.draw(shown, row: 0, column: end, in: line)
+    if field == .jot { canvas.cursor = (line.row, line.column + caret) }
   }
 }

@@ -16,6 +16,9 @@ struct PasscodeDialog {
     prompt = PasscodePrompt(title: Self.questions(for: purpose)[0])
   }
 
+  /// The keys it knows.
+  var hints: [Hint] { [Hint("⏎", "go on"), Hint("Esc", "cancel")] }
+
   private static func questions(for purpose: Purpose) -> [String] {
     switch purpose {
     case .set: ["New passcode", "Once more"]

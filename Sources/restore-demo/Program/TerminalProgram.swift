@@ -35,7 +35,7 @@ import Musl
   }
 
   /// Has the desktop session drive the program too, from its launch on.
-  func followDesktop(log: any RestorationLog) {
+  func followDesktop(log: RestorationLog) {
     desktop = DesktopFollower(application: application, log: log)
   }
 

@@ -17,17 +17,38 @@ struct PasscodePrompt: Equatable {
   /// - Returns: Whether the key meant anything.
   mutating func handle(_ key: Key) -> Bool { buffer.editLine(with: key) }
 
+  /// How many rows it needs where there are so many columns.
+  ///
+  /// - Parameter spareRows: Rows of somebody else's between the passcode and the message.
+  func rows(inColumns columns: Int, spareRows: Int = 0) -> Int { 3 + spareRows + lines(inColumns: columns).rows.count }
+
   /// Draws the prompt in the middle of an area that is blanked first.
-  func draw(into canvas: inout Canvas, area: Canvas.Rectangle) {
+  ///
+  /// - Returns: The spare rows.
+  @discardableResult
+  func draw(into canvas: inout Canvas, area: Canvas.Rectangle, spareRows: Int = 0) -> Canvas.Rectangle {
     canvas.clear(area)
-    let width = min(max(DisplayWidth.of(message), DisplayWidth.of(title), 30) + 4, area.columns)
+    let columns = min(Self.columns, area.columns)
+    let rows = min(rows(inColumns: columns, spareRows: spareRows), area.rows)
     let box = Canvas.Rectangle(
-      row: area.row + max((area.rows - 5) / 2, 0), column: area.column + max((area.columns - width) / 2, 0),
-      rows: min(5, area.rows), columns: width)
+      row: area.row + (area.rows - rows) / 2, column: area.column + (area.columns - columns) / 2,
+      rows: rows, columns: columns)
     let inside = canvas.frame(box, title: title)
     let dots = String(repeating: "•", count: min(buffer.characters.count, max(inside.columns - 13, 0)))
     let end = canvas.draw("Passcode: " + dots, row: 0, column: 1, in: inside)
     canvas.cursor = (inside.row, inside.column + end)
-    canvas.draw(message, row: 2, column: 1, in: inside, style: .warning)
+    let spare = inside.droppingRows(1)
+    let lines = lines(inColumns: columns)
+    for line in lines.rows.indices {
+      canvas.draw(lines.text(ofRow: line), row: spareRows + line, column: 1, in: spare, style: .warning)
+    }
+    return spare.firstRows(spareRows)
+  }
+
+  private static let columns = 46
+
+  /// The message in the lines of a prompt with so many columns.
+  private func lines(inColumns columns: Int) -> TextLayout {
+    TextLayout(Array(message), columns: min(Self.columns, columns) - 4)
   }
 }

@@ -6,7 +6,7 @@
   /// The keys it knows, for the footer: the key and what it does.
   var hints: [Hint] { get }
 
-  /// Whether its text must not be seen while the device is locked or in a snapshot.
+  /// Whether its text must not be seen in a snapshot.
   var isSensitive: Bool { get }
 
   /// Draws itself.
@@ -21,11 +21,25 @@
   ///
   /// - Returns: Whether the key meant anything here; otherwise it goes to the parent.
   func handle(_ key: Key) -> Bool
+
+  /// Draws what may be seen while the device is locked.
+  ///
+  /// - Parameters:
+  ///   - canvas: The whole screen.
+  ///   - area: The part that belongs to this controller.
+  ///   - lockRows: How many rows the lock needs.
+  /// - Returns: The part that the lock stands over.
+  func drawLocked(into canvas: inout Canvas, area: Canvas.Rectangle, lockRows: Int) -> Canvas.Rectangle
+
+  /// Takes an arrow or a paging key while the device is locked.
+  func handleLocked(_ key: Key)
 }
 
 extension Screen {
   var hints: [Hint] { [] }
   var isSensitive: Bool { true }
+  func drawLocked(into canvas: inout Canvas, area: Canvas.Rectangle, lockRows: Int) -> Canvas.Rectangle { area }
+  func handleLocked(_ key: Key) {}
 }
 
 /// A key and what it does, as the footer shows it.

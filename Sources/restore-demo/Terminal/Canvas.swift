@@ -22,6 +22,11 @@ struct Canvas: Equatable {
       return isInside && (self.column..<self.column + max(columns, 0)).contains(column) ? row - self.row : nil
     }
 
+    /// The first rows of the rectangle.
+    func firstRows(_ count: Int) -> Rectangle {
+      Rectangle(row: row, column: column, rows: min(max(count, 0), max(rows, 0)), columns: columns)
+    }
+
     /// The same rectangle without its first rows.
     func droppingRows(_ count: Int) -> Rectangle {
       let count = min(max(count, 0), max(rows, 0))
@@ -75,9 +80,10 @@ struct Canvas: Equatable {
     return column
   }
 
-  /// Draws text and fills the rest of the rectangle's row with the same style.
+  /// Draws text and fills the rest of the rectangle's row with the same style; text that is too long ends with “…”.
   mutating func drawRow(_ text: some StringProtocol, row: Int, in area: Rectangle, style: Style) {
     let end = draw(text, row: row, column: 0, in: area, style: style)
+    if DisplayWidth.of(text) > area.columns { draw("…", row: row, column: area.columns - 1, in: area, style: style) }
     guard end < area.columns else { return }
     draw(String(repeating: " ", count: area.columns - end), row: row, column: end, in: area, style: style)
   }

@@ -8,22 +8,22 @@ import Testing
 /// A custody as a session daemon would be: it outlives the devices of a test.
 ///
 /// It keeps the keys with every byte changed, so that a scan of the memory doesn't find these very copies.
-final class DaemonCustody: ClassKeyCustody {
-  private let keys = Mutex<[ClassKeyCustodyEntry: [UInt8]]>([:])
-  private let lending = Mutex<@Sendable (ClassKeyCustodyEntry) -> Void>({ _ in })
+final class DaemonCustody: ProtectedDevice.KeyCustody {
+  private let keys = Mutex<[ProtectedDevice.KeyCustodyEntry: [UInt8]]>([:])
+  private let lending = Mutex<@Sendable (ProtectedDevice.KeyCustodyEntry) -> Void>({ _ in })
 
   /// Called before a key is lent.
-  var onLend: @Sendable (ClassKeyCustodyEntry) -> Void {
+  var onLend: @Sendable (ProtectedDevice.KeyCustodyEntry) -> Void {
     get { lending.withLock { $0 } }
     set { lending.withLock { $0 = newValue } }
   }
 
-  func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry) {
+  func keep(_ key: Span<UInt8>, for entry: ProtectedDevice.KeyCustodyEntry) {
     let bytes = key.indices.map { key[$0] ^ 0x5a }
     keys.withLock { $0[entry] = bytes }
   }
 
-  func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
+  func lend(_ entry: ProtectedDevice.KeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
     onLend(entry)
     guard let bytes = keys.withLock({ $0[entry] }) else { return }
     var key = bytes.map { $0 ^ 0x5a }
@@ -31,11 +31,11 @@ final class DaemonCustody: ClassKeyCustody {
     for index in key.indices { key[index] = 0 }
   }
 
-  func forget(_ entry: ClassKeyCustodyEntry) {
+  func forget(_ entry: ProtectedDevice.KeyCustodyEntry) {
     keys.withLock { $0[entry] = nil }
   }
 
-  func put(_ masked: [UInt8], _ entry: ClassKeyCustodyEntry) {
+  func put(_ masked: [UInt8], _ entry: ProtectedDevice.KeyCustodyEntry) {
     keys.withLock { $0[entry] = masked }
   }
 
@@ -80,7 +80,7 @@ final class DaemonCustody: ClassKeyCustody {
     let (world, _) = makeWorld()
     do {
       let device = try await world.open()
-      try await device.setPasscode(DevicePasscode("1234"))
+      try await device.setPasscode(ProtectedDevice.Passcode("1234"))
       try device.files().create("x", contents: Data([1]))
     }
     let device = try await world.open()
@@ -91,14 +91,14 @@ final class DaemonCustody: ClassKeyCustody {
   @Test func `a locked device takes back the keys that another process was given the passcode for`() async throws {
     let (world, _) = makeWorld()
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     try device.files().create("x", contents: Data([1]))
     device.lock()
     #expect(!device.unlockFromCustody() && device.lockState == .locked)
     let log = Mutex<[String]>([])
     let observation = device.observeProtectedData { notification in log.withLock { $0.append("\(notification)") } }
     let other = try await world.open()
-    try await other.unlock(passcode: DevicePasscode("1234"))
+    try await other.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(device.unlockFromCustody() && device.isProtectedDataAvailable)
     #expect(try device.files().read("x") == Data([1]))
     #expect(device.unlockFromCustody())
@@ -112,10 +112,10 @@ final class DaemonCustody: ClassKeyCustody {
   @Test func `without a custody, or with wrong keys in it, a locked device stays locked`() async throws {
     let (world, custody) = makeWorld()
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     device.lock()
     let other = try await world.open()
-    try await other.unlock(passcode: DevicePasscode("1234"))
+    try await other.unlock(passcode: ProtectedDevice.Passcode("1234"))
     custody.replaceAll()
     #expect(!device.unlockFromCustody())
     #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
@@ -128,11 +128,11 @@ final class DaemonCustody: ClassKeyCustody {
   func `a lock while the custody is asked wins`(reboots: Bool) async throws {
     let (world, custody) = makeWorld()
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     try device.files().create("first", contents: Data([1]), protection: .completeUntilFirstUserAuthentication)
     device.lock()
     let other = try await world.open()
-    try await other.unlock(passcode: DevicePasscode("1234"))
+    try await other.unlock(passcode: ProtectedDevice.Passcode("1234"))
     custody.onLend = { [unowned device] entry in
       guard entry.protection == .completeUntilFirstUserAuthentication else { return }
       guard reboots else { return device.lock() }
@@ -149,7 +149,7 @@ final class DaemonCustody: ClassKeyCustody {
   @Test func `a lock and a reboot take from the custody what they take from memory`() async throws {
     let (world, custody) = makeWorld()
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     #expect(custody.classes.count == 3)
     device.lock()
     #expect(custody.classes == [.completeUntilFirstUserAuthentication])
@@ -168,12 +168,12 @@ final class DaemonCustody: ClassKeyCustody {
   @Test func `wrong keys from a custody are passed over`() async throws {
     let (world, custody) = makeWorld()
     do {
-      try await world.open().setPasscode(DevicePasscode("1234"))
+      try await world.open().setPasscode(ProtectedDevice.Passcode("1234"))
     }
     custody.replaceAll()
     let device = try await world.open()
     #expect(!device.isProtectedDataAvailable)
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(device.isProtectedDataAvailable)
   }
 
@@ -182,7 +182,7 @@ final class DaemonCustody: ClassKeyCustody {
     let (world, custody) = makeWorld()
     do {
       let device = try await world.open()
-      try await device.setPasscode(DevicePasscode("1234"))
+      try await device.setPasscode(ProtectedDevice.Passcode("1234"))
       for protection in ProtectionClass.allCases {
         try device.files().create("\(protection)", contents: Data([1]), protection: protection)
       }

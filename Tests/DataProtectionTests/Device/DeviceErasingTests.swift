@@ -111,7 +111,7 @@ import Testing
   func `an entry called like a key spares no real one`(_ kind: FileStatus.Kind, _ revision: Int) async throws {
     let odd = TestWorld.path + "/effaceable-" + String(repeating: "0", count: 15 - (revision > 0 ? 3 : 0))
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("old"))
+    try await device.setPasscode(ProtectedDevice.Passcode("old"))
     let key = try #require(world.memory.content(atPath: world.only("effaceable-")))[56..<88]
     let plant = { (path: String) in
       if kind == .regular {
@@ -123,7 +123,7 @@ import Testing
     }
     if revision == 0 {
       plant(odd + "0")
-      try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
+      try await device.changePasscode(from: ProtectedDevice.Passcode("old"), to: ProtectedDevice.Passcode("new"))
     } else {
       plant(odd + "1000")
       try? await device.eraseAllContent()

@@ -4,6 +4,7 @@ import FaultyFileSystem
 import FileSystem
 import Foundation
 import OwnThread
+import Patience
 import SimulatedTime
 import Synchronization
 import TestTraits
@@ -17,14 +18,14 @@ import Testing
     var world = world
     world.options.gracePeriod = grace
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     return (world, device)
   }
 
   @Test func `a lock screen unlocks with the text of its field, and says why it can't`() async throws {
     let (world, device) = try await makeDevice()
     device.lock()
-    await world.finishLock(device)
+    try await world.finishLock(device)
     func answer(to text: String) async -> String {
       do {
         try await device.unlock(passcode: text)
@@ -50,11 +51,11 @@ import Testing
     device.lock()
     #expect(device.lockState == .locking)
     #expect(device.isProtectedDataAvailable)
-    await world.finishLock(device)
+    try await world.finishLock(device)
     #expect(device.lockState == .locked)
     #expect(!device.isProtectedDataAvailable)
     device.lock()
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(
       log.all == [
         "protectedDataWillBecomeUnavailable locking true", "protectedDataDidBecomeAvailable unlocked true",
@@ -74,7 +75,7 @@ import Testing
 
   @Test func `with no grace period the keys are gone when lock returns`() async throws {
     let (_, device) = try await makeDevice(grace: .zero)
-    let log = Log<DeviceLockState>()
+    let log = Log<ProtectedDevice.LockState>()
     let observation = device.observeProtectedData { [unowned device] _ in log.append(device.lockState) }
     device.lock()
     #expect(device.lockState == .locked)
@@ -123,9 +124,11 @@ import Testing
     world.options.custody = custody
     world.options.gracePeriod = .zero
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     custody.hangs.set()
-    Task.detached(executorPreference: OwnThreads.shared) { try await device.unlock(passcode: DevicePasscode("1234")) }
+    Task.detached(executorPreference: OwnThreads.shared) {
+      try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
+    }
     await waitOnThread(custody.isHanging)
     #expect(device.lockState == .unlocked)
     let didLock = DispatchSemaphore(value: 0)
@@ -133,7 +136,7 @@ import Testing
       device.lock()
       didLock.signal()
     }
-    while device.lockState != .locked { await Task.yield() }
+    try await waitUntil("the lock") { device.lockState == .locked }
     #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
     custody.mayGo.signal()
     await waitOnThread(didLock)
@@ -142,22 +145,24 @@ import Testing
 
   @Test func `a custody that hangs after one lock keeps no later lock from wiping`() async throws {
     let custody = StoppedCustody()
-    var options = DeviceOptions()
+    var options = ProtectedDevice.Options()
     options.gracePeriod = .milliseconds(20)
     options.custody = custody
     // The real clock, whose grace periods end on threads of their own.
     let device = try await ProtectedDevice.open(
       at: .directory(TestWorld.path), options: options,
       environment: DeviceEnvironment(fileSystem: world.memory, scrypt: .test, variables: { _ in nil }))
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     custody.hangsForgetting.set()
     await onThread { device.lock() }
     await waitOnThread(custody.isHanging)
     #expect(device.lockState == .locked)
-    Task.detached(executorPreference: OwnThreads.shared) { try await device.unlock(passcode: DevicePasscode("1234")) }
-    while device.lockState != .unlocked { await Task.yield() }
+    Task.detached(executorPreference: OwnThreads.shared) {
+      try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
+    }
+    try await waitUntil("the unlock") { device.lockState == .unlocked }
     device.lock()
-    while device.lockState != .locked { await Task.yield() }
+    try await waitUntil("the lock") { device.lockState == .locked }
     #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
     for _ in 0..<4 { custody.mayGo.signal() }
   }
@@ -165,11 +170,11 @@ import Testing
   @Test func `the keys go when every thread of the cooperative pool is blocked`() async {
     await #expect(processExitsWith: .success) {
       let path = FileManager.default.temporaryDirectory.appending(path: "pool-\(UUID().uuidString)").path()
-      var options = DeviceOptions()
+      var options = ProtectedDevice.Options()
       options.gracePeriod = .milliseconds(200)
       let device = try await ProtectedDevice.open(
         at: .directory(path), options: options, environment: DeviceEnvironment(scrypt: .test))
-      try await device.setPasscode(DevicePasscode("1234"))
+      try await device.setPasscode(ProtectedDevice.Passcode("1234"))
       Thread.detachNewThread {
         // Long enough for all the tasks below to block their threads.
         Thread.sleep(forTimeInterval: 0.5)
@@ -196,7 +201,7 @@ import Testing
     device.lock()
     await world.clock.waitForSleepers(1)
     world.clock.advance(by: .seconds(4))
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     device.lock()
     await world.clock.waitForSleepers(2)
     // The first lock's period ends; the second's has six seconds to go.
@@ -204,13 +209,13 @@ import Testing
     for _ in 0..<100 { await Task.yield() }
     #expect(device.lockState == .locking)
     world.clock.advance(by: .seconds(4))
-    while device.lockState == .locking { await Task.yield() }
+    try await waitUntil("the lock's end") { device.lockState != .locking }
     #expect(device.lockState == .locked)
   }
 
   @Test func `observers may lock and unlock, and all hear everything in one order`() async throws {
     let (_, device) = try await makeDevice(grace: .zero)
-    let (first, second) = (Log<ProtectedDataNotification>(), Log<ProtectedDataNotification>())
+    let (first, second) = (Log<ProtectedDevice.Notification>(), Log<ProtectedDevice.Notification>())
     let relocks = Mutex(3)
     let one = device.observeProtectedData { [unowned device] notification in
       first.append(notification)
@@ -224,10 +229,10 @@ import Testing
     let two = device.observeProtectedData { second.append($0) }
     for _ in 0..<3 {
       device.lock()
-      try await device.unlock(passcode: DevicePasscode("1234"))
+      try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
       #expect(device.lockState == .locked)
     }
-    let round: [ProtectedDataNotification] = [
+    let round: [ProtectedDevice.Notification] = [
       .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeAvailable,
     ]
     #expect(first.all == round + round + round + [.protectedDataWillBecomeUnavailable])
@@ -239,7 +244,7 @@ import Testing
     let device = try await world.open()
     let files = try device.files()
     try files.create("x", contents: Data([1])).close()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     let heard = Log<String>()
     let observation = device.observeProtectedData { [weak device] notification in
       guard let device else { return }
@@ -257,7 +262,7 @@ import Testing
     }
     device.lock()
     #expect(device.lockState == .locked)
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(device.lockState == .locked)
     #expect(!device.isProtectedDataAvailable)
     #expect(
@@ -266,7 +271,7 @@ import Testing
         "protectedDataDidBecomeAvailable, read: true",
       ])
     observation.cancel()
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(try files.read("x") == Data([2]))
   }
 
@@ -275,9 +280,9 @@ import Testing
     let notifications = device.protectedDataNotifications
     for _ in 0..<5 {
       device.lock()
-      try await device.unlock(passcode: DevicePasscode("1234"))
+      try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     }
-    var seen: [ProtectedDataNotification] = []
+    var seen: [ProtectedDevice.Notification] = []
     for await notification in notifications {
       seen.append(notification)
       if seen.count == 10 { break }
@@ -312,13 +317,13 @@ import Testing
     let device = try await world.open(through: faulty.fileSystem)
     let observation = device.observeProtectedData { log.append("\($0)") }
     faulty.onNextCall { [unowned device] in device.lock() }
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     #expect(device.lockState == (grace == .zero ? .locked : .locking))
-    if grace > .zero { await world.finishLock(device) }
+    if grace > .zero { try await world.finishLock(device) }
     #expect(!device.isProtectedDataAvailable)
     #expect(await code { try device.files().create("x", protection: .complete) } == .locked)
     #expect(log.all == ["protectedDataWillBecomeUnavailable"])
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(device.isProtectedDataAvailable)
     _ = observation
   }
@@ -326,8 +331,8 @@ import Testing
   @Test func `a lock before there was a passcode locks nothing later`() async throws {
     let device = try await world.open()
     device.lock()
-    try await device.unlock(passcode: DevicePasscode("any"))
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("any"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     #expect(device.lockState == .unlocked)
   }
 
@@ -346,7 +351,7 @@ import Testing
         hasLocked.set()
         device.lock()
       }
-      let outcome = await code { try await device.removePasscode(DevicePasscode("1234")) }
+      let outcome = await code { try await device.removePasscode(ProtectedDevice.Passcode("1234")) }
       faulty.onCall(nil)
       #expect(outcome == nil || outcome == .locked, "call \(number)")
       #expect(device.hasPasscode == (outcome != nil), "call \(number)")
@@ -362,28 +367,28 @@ import Testing
     let faulty = FaultyFileSystemProbe(world)
     let device = try await world.open(through: faulty.fileSystem)
     faulty.onNextCall { [unowned device] in device.lock() }
-    #expect(await code { try await device.unlock(passcode: DevicePasscode("1234")) } == .locked)
+    #expect(await code { try await device.unlock(passcode: ProtectedDevice.Passcode("1234")) } == .locked)
     #expect(device.lockState == .locked)
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(device.lockState == .unlocked)
   }
 
   @Test func `a reboot locks at once, without a word`() async throws {
     let (_, device) = try await makeDevice()
-    let log = Log<ProtectedDataNotification>()
+    let log = Log<ProtectedDevice.Notification>()
     let observation = device.observeProtectedData { log.append($0) }
     device.reboot()
     #expect(device.lockState == .locked)
     #expect(!device.isProtectedDataAvailable)
     #expect(log.all.isEmpty)
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(log.all == [.protectedDataDidBecomeAvailable])
     _ = observation
   }
 
   @Test func `a hanging observer doesn't keep the keys after the grace period`() async throws {
     let (world, device) = try await makeDevice()
-    let log = Log<DeviceLockState>()
+    let log = Log<ProtectedDevice.LockState>()
     let observation = device.observeProtectedData { [unowned device] _ in
       while world.clock.sleeperCount == 0 {}
       world.clock.advance(by: .seconds(10))
@@ -401,16 +406,16 @@ import Testing
 private func blockThread() { Thread.sleep(forTimeInterval: 60) }
 
 /// A custody that stops working when it is told to.
-private final class StoppedCustody: ClassKeyCustody {
+private final class StoppedCustody: ProtectedDevice.KeyCustody {
   let (isHanging, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   let (hangs, hangsForgetting) = (SharedFlag(), SharedFlag())
-  private let kept = Mutex<Set<ClassKeyCustodyEntry>>([])
+  private let kept = Mutex<Set<ProtectedDevice.KeyCustodyEntry>>([])
 
-  var entries: Set<ClassKeyCustodyEntry> {
+  var entries: Set<ProtectedDevice.KeyCustodyEntry> {
     kept.withLock { $0 }.filter { $0.protection != .completeUntilFirstUserAuthentication }
   }
 
-  func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry) {
+  func keep(_ key: Span<UInt8>, for entry: ProtectedDevice.KeyCustodyEntry) {
     if hangs.isSet, entry.protection == .complete {
       isHanging.signal()
       mayGo.wait()
@@ -418,9 +423,9 @@ private final class StoppedCustody: ClassKeyCustody {
     kept.withLock { _ = $0.insert(entry) }
   }
 
-  func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void) {}
+  func lend(_ entry: ProtectedDevice.KeyCustodyEntry, to body: (Span<UInt8>) -> Void) {}
 
-  func forget(_ entry: ClassKeyCustodyEntry) {
+  func forget(_ entry: ProtectedDevice.KeyCustodyEntry) {
     kept.withLock { _ = $0.remove(entry) }
     if hangsForgetting.isSet, entry.protection == .complete {
       isHanging.signal()

@@ -42,7 +42,7 @@ import Testing
     world.options.custody = DaemonCustody()
     do {
       let device = try await world.open()
-      if hasPasscode { try await device.setPasscode(DevicePasscode("1234")) }
+      if hasPasscode { try await device.setPasscode(ProtectedDevice.Passcode("1234")) }
     }
     let calls = try await callsOfOpening(world)
     // The shared lock that says who has the device open; it is refused only while a first passcode is being set.
@@ -79,8 +79,9 @@ import Testing
       let device = try await world.open()
       _ = try device.files(in: "drafts").create("x", contents: Data([1]))
       if hasPasscode {
-        try await device.setPasscode(DevicePasscode("1234"))
-        #expect(await code { try await world.open().unlock(passcode: DevicePasscode("wrong")) } == .wrongPasscode)
+        try await device.setPasscode(ProtectedDevice.Passcode("1234"))
+        #expect(
+          await code { try await world.open().unlock(passcode: ProtectedDevice.Passcode("wrong")) } == .wrongPasscode)
       }
     }
     world.bootClock.restart()
@@ -93,7 +94,7 @@ import Testing
     if hasPasscode {
       // What can't be counted isn't checked.
       let error = await #expect(throws: ProtectionError.self) {
-        try await device.unlock(passcode: DevicePasscode("1234"))
+        try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
       }
       #expect(error?.message.contains("read-only") == true)
     }

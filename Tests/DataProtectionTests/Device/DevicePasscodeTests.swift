@@ -9,14 +9,15 @@ import Testing
 
   @Test(arguments: ["1234", String(repeating: "long ", count: 20)])
   func `a passcode with zero bytes behind it is another one`(_ passcode: String) async throws {
-    try await world.open().setPasscode(DevicePasscode(passcode))
+    try await world.open().setPasscode(ProtectedDevice.Passcode(passcode))
     for count in [1, 2, 60] {
       let padded = passcode + String(repeating: "\0", count: count)
       #expect(try await !world.opens(padded), "\(count)")
     }
     #expect(try await world.opens(passcode))
     let device = try await world.open()
-    try await device.changePasscode(from: DevicePasscode(passcode), to: DevicePasscode(passcode + "\0"))
+    try await device.changePasscode(
+      from: ProtectedDevice.Passcode(passcode), to: ProtectedDevice.Passcode(passcode + "\0"))
     #expect(try await !world.opens(passcode))
     #expect(try await world.opens(passcode + "\0"))
   }
@@ -33,7 +34,7 @@ import Testing
       }
       try #require(count() == 1)
       // The secret's own memory is left out of core dumps, and so of the count.
-      let passcode = try DevicePasscode(text)
+      let passcode = try ProtectedDevice.Passcode(text)
       try #require(count() == 1)
       _ = consume passcode
       try #require(count() == 1)

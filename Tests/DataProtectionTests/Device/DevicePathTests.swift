@@ -95,7 +95,7 @@ import Glibc
     }
     try FileManager.default.createSymbolicLink(
       atPath: root + "/home/me/.local/state", withDestinationPath: "./../../../data/state")
-    let location = DeviceLocation.directory(root + "/home/me/.local/state/app")
+    let location = ProtectedDevice.Location.directory(root + "/home/me/.local/state/app")
     for _ in 0..<2 {
       let device = try await ProtectedDevice.open(
         at: location, environment: DeviceEnvironment(scrypt: .test, variables: { _ in nil }))

@@ -52,7 +52,7 @@ import Testing
     let world = TestWorld()
     _ = try await world.open()
     let faulty = FaultyFileSystem(world.memory)
-    let directory = try DeviceDirectory.open(TestWorld.path, faulty, options: DeviceOptions())
+    let directory = try DeviceDirectory.open(TestWorld.path, faulty, options: ProtectedDevice.Options())
     let names = world.names
     // The file's own sync goes well, that of its name does not.
     faulty.fail(call: faulty.callCount + 5, .error(.inputOutput))
@@ -71,15 +71,16 @@ import Testing
     let world = TestWorld()
     let device = try await world.open()
     try device.files().create("x", contents: Data("abc".utf8))
-    if change != .set { try await device.setPasscode(DevicePasscode("old")) }
+    if change != .set { try await device.setPasscode(ProtectedDevice.Passcode("old")) }
     return world
   }
 
   func perform(_ change: Change, _ device: ProtectedDevice) async throws {
     switch change {
-    case .set: try await device.setPasscode(DevicePasscode("new"))
-    case .change: try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
-    case .remove: try await device.removePasscode(DevicePasscode("old"))
+    case .set: try await device.setPasscode(ProtectedDevice.Passcode("new"))
+    case .change:
+      try await device.changePasscode(from: ProtectedDevice.Passcode("old"), to: ProtectedDevice.Passcode("new"))
+    case .remove: try await device.removePasscode(ProtectedDevice.Passcode("old"))
     case .erase: try await device.eraseAllContent()
     }
   }
@@ -108,7 +109,9 @@ import Testing
     }
     #expect(found == [after] || (!isDone && found == [before]), comment)
     let device = try await world.open()
-    if let passcode = found.first, passcode != "none" { try await device.unlock(passcode: DevicePasscode(passcode)) }
+    if let passcode = found.first, passcode != "none" {
+      try await device.unlock(passcode: ProtectedDevice.Passcode(passcode))
+    }
     let content = try? device.files().read("x")
     #expect(content == (change == .erase && found == ["none"] ? nil : Data("abc".utf8)), comment)
     #expect(!world.names.contains { $0.hasPrefix("tmp-") }, comment)
@@ -329,8 +332,8 @@ import Testing
     do {
       let device = try await world.open(through: faulty)
       try device.files().create("x", contents: Data("abc".utf8))
-      try await device.setPasscode(DevicePasscode("old"))
-      try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
+      try await device.setPasscode(ProtectedDevice.Passcode("old"))
+      try await device.changePasscode(from: ProtectedDevice.Passcode("old"), to: ProtectedDevice.Passcode("new"))
     }
     #expect(try await world.opens("new"))
     #expect(!faulty.hits.isEmpty)

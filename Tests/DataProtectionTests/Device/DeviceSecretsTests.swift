@@ -1,3 +1,4 @@
+import CTestProcess
 import DataProtection
 import Foundation
 import OwnThread
@@ -73,7 +74,7 @@ import Glibc
       try archives.publish(Data("one".utf8))
       let files = try device.files()
       try files.create("x", contents: Data("abc".utf8)).close()
-      let child = try #require(forkProcess())
+      let child = test_process_fork()
       if child == 0 {
         let attempts: [() throws -> Void] = [
           { try archives.publish(Data("two".utf8)) },
@@ -93,8 +94,7 @@ import Glibc
         }
         _exit(0)
       }
-      var status: Int32 = 0
-      precondition(unsafe waitpid(child, &status, 0) == child)
+      let status = test_process_end(child)
       precondition(status == 0, "The child could do number \(status >> 8).")
       try archives.publish(Data("three".utf8))
       try #require(archives.openNewest().readAll() == Data("three".utf8))
@@ -112,8 +112,8 @@ extension DeviceEnvironment {
 private func useDevice(in folder: String) async throws {
   // Disguised, so that the test itself never holds what is looked for.
   let disguised = (0..<48).map { _ in UInt8.random(in: .min ... .max) }
-  func passcode() throws -> DevicePasscode {
-    try unsafe DevicePasscode(byteCount: disguised.count) { target in
+  func passcode() throws -> ProtectedDevice.Passcode {
+    try unsafe ProtectedDevice.Passcode(byteCount: disguised.count) { target in
       for index in disguised.indices { unsafe target[index] = disguised[index] ^ 0x5a }
     }
   }
@@ -123,7 +123,7 @@ private func useDevice(in folder: String) async throws {
     try Data(bytes).write(to: URL(filePath: "\(folder)/\(name).disguised"))
   }
   let custody = DaemonCustody()
-  var options = DeviceOptions()
+  var options = ProtectedDevice.Options()
   options.custody = custody
   options.gracePeriod = .zero
   let device = try await ProtectedDevice.open(
@@ -156,10 +156,4 @@ private func useDevice(in folder: String) async throws {
   _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
   _ = unsafe chdir(folder)
   withExtendedLifetime((handle, archives)) { abort() }
-}
-
-/// `fork`, which Swift hides from us; only for children that do nearly nothing.
-func forkProcess() -> pid_t? {
-  guard let symbol = unsafe dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork") else { return nil }
-  return unsafe unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
 }

@@ -20,12 +20,12 @@ import Testing
     }
     let first = try await open()
     var second: ProtectedDevice? = try await open()
-    #expect(await code { try await first.setPasscode(DevicePasscode("1")) } == .busy)
-    #expect(await code { try await first.setPasscode(DevicePasscode("1")) } == .busy)
+    #expect(await code { try await first.setPasscode(ProtectedDevice.Passcode("1")) } == .busy)
+    #expect(await code { try await first.setPasscode(ProtectedDevice.Passcode("1")) } == .busy)
     // The first one was refused twice, and is still seen by the second.
-    #expect(await code { try await second?.setPasscode(DevicePasscode("2")) } == .busy)
+    #expect(await code { try await second?.setPasscode(ProtectedDevice.Passcode("2")) } == .busy)
     second = nil
-    try await first.setPasscode(DevicePasscode("1"))
+    try await first.setPasscode(ProtectedDevice.Passcode("1"))
     #expect(try await open().hasPasscode)
   }
 
@@ -45,7 +45,7 @@ import Testing
         guard number == moment else { return }
         outcomes.append((try? second.directory.withoutOthers { () throws(ProtectionError) in }) != nil)
       }
-      let outcome = await code { try await first.setPasscode(DevicePasscode("1")) }
+      let outcome = await code { try await first.setPasscode(ProtectedDevice.Passcode("1")) }
       isOver = outcomes.all.isEmpty
       #expect(outcome == .busy && !outcomes.all.contains(true), "call \(call)")
       call += 1

@@ -12,7 +12,7 @@ import Testing
   /// A device with a passcode.
   func setUp() async throws {
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("right"))
+    try await device.setPasscode(ProtectedDevice.Passcode("right"))
     try device.files().create("x", contents: Data("abc".utf8)).close()
   }
 
@@ -21,7 +21,7 @@ import Testing
     let deviceKey = try #require(world.memory.content(atPath: TestWorld.path + "/device.key"))
     let effaceable = try #require(world.memory.content(atPath: world.only("effaceable-")))
     return try KeybagBinding(
-      DeviceKey(copying: deviceKey.span), SecretBox(SecretKey(copying: Array(effaceable[56..<88]).span)))
+      ProtectedDevice.Key(copying: deviceKey.span), SecretBox(SecretKey(copying: Array(effaceable[56..<88]).span)))
   }
 
   /// Replaces the keybag by a changed one with the right device code; with a passcode, with its code too.
@@ -31,7 +31,7 @@ import Testing
     let binding = try binding()
     let salt = parsed.keybag.salt
     let key = try passcode.map { passcode in
-      try binding.passcodeKey(StretchedPasscode(DevicePasscode(passcode), salt: salt, profile: .test))
+      try binding.passcodeKey(StretchedPasscode(ProtectedDevice.Passcode(passcode), salt: salt, profile: .test))
     }
     var keybag = parsed.keybag
     change(&keybag)
@@ -47,7 +47,7 @@ import Testing
     await code {
       let device = try await ProtectedDevice.open(
         at: .directory(TestWorld.path), environment: environment ?? world.environment(nil))
-      try await device.unlock(passcode: DevicePasscode("right"))
+      try await device.unlock(passcode: ProtectedDevice.Passcode("right"))
     }
   }
 
@@ -147,7 +147,7 @@ import Testing
     try await other.erase()
     other.memory.plant(deviceKey, atPath: TestWorld.path + "/device.key")
     let device = try await other.open()
-    try await device.setPasscode(DevicePasscode("right"))
+    try await device.setPasscode(ProtectedDevice.Passcode("right"))
     for prefix in ["keybag-", "effaceable-"] {
       let mixed = TestWorld(memory: world.memory.afterProcessDeath())
       let bytes = try #require(other.memory.content(atPath: other.only(prefix)))

@@ -11,7 +11,7 @@ import Testing
   /// A device with a passcode and a file of every class.
   func setUp() async throws {
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("right"))
+    try await device.setPasscode(ProtectedDevice.Passcode("right"))
     let files = try device.files()
     for protection in ProtectionClass.allCases {
       try files.create("\(protection)", contents: Data("\(protection)".utf8), protection: protection)
@@ -24,7 +24,7 @@ import Testing
     let names = copy.names
     let outcome = await code {
       let device = try await copy.open()
-      try await device.unlock(passcode: DevicePasscode("right"))
+      try await device.unlock(passcode: ProtectedDevice.Passcode("right"))
     }
     if outcome != nil { #expect(copy.names == names, "A refused device must be left as it is.") }
     return outcome
@@ -116,7 +116,7 @@ import Testing
     let oldEffaceable = try #require(world.memory.content(atPath: world.only("effaceable-")))
     do {
       let device = try await world.open()
-      try await device.changePasscode(from: DevicePasscode("right"), to: DevicePasscode("new"))
+      try await device.changePasscode(from: ProtectedDevice.Passcode("right"), to: ProtectedDevice.Passcode("new"))
     }
     let (keybag, effaceable) = (try world.only("keybag-"), try world.only("effaceable-"))
     // The old keybag under the new name, with the new and with the old effaceable file.
@@ -134,7 +134,7 @@ import Testing
     let one = try #require(world.memory.content(atPath: world.only("keybag-")))
     let other = TestWorld()
     let device = try await other.open()
-    try await device.setPasscode(DevicePasscode("right"))
+    try await device.setPasscode(ProtectedDevice.Passcode("right"))
     let two = try #require(other.memory.content(atPath: other.only("keybag-")))
     try #require(one.count == two.count)
     let path = try world.only("keybag-")
@@ -166,7 +166,7 @@ import Testing
     let device = try await world.open()
     let files = try device.files()
     try files.create("x", contents: Data("abc".utf8), protection: ProtectionClass.none)
-    try await device.setPasscode(DevicePasscode("right"))
+    try await device.setPasscode(ProtectedDevice.Passcode("right"))
     let handle = try files.open("x")
     try await device.eraseAllContent()
     #expect(await code { _ = try handle.readAll() } == .locked)
@@ -201,18 +201,18 @@ import Testing
     var old: [(String, [UInt8])] = []
     do {
       let device = try await world.open()
-      try await device.setPasscode(DevicePasscode("one"))
+      try await device.setPasscode(ProtectedDevice.Passcode("one"))
       try device.archives(for: slot).publish(Data("typed".utf8))
       old = try ["keybag-", "effaceable-"].map { prefix in
         let path = try world.only(prefix)
         return (path, try #require(world.memory.content(atPath: path)))
       }
-      try await device.changePasscode(from: DevicePasscode("one"), to: DevicePasscode("two"))
+      try await device.changePasscode(from: ProtectedDevice.Passcode("one"), to: ProtectedDevice.Passcode("two"))
     }
     for prefix in ["keybag-", "effaceable-"] { world.memory.remove(atPath: try world.only(prefix)) }
     for (path, content) in old { world.memory.plant(content, atPath: path) }
     let device = try await world.open()
-    try await device.unlock(passcode: DevicePasscode("one"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("one"))
     #expect(await code { _ = try device.archives(for: slot).openNewest() } == .rolledBack)
   }
 
@@ -230,7 +230,7 @@ import Testing
     // They may be keys that are damaged, of which somebody has a good copy, until others take their place.
     #expect(Set(world.names).isSuperset(of: names))
     let device = try await world.open()
-    try await device.changePasscode(from: DevicePasscode("right"), to: DevicePasscode("next"))
+    try await device.changePasscode(from: ProtectedDevice.Passcode("right"), to: ProtectedDevice.Passcode("next"))
     #expect(Set(world.names).isDisjoint(with: names))
     #expect(try await world.opens("next"))
     plant()
@@ -249,8 +249,8 @@ import Testing
       world.memory.plant([1, 2, 3], atPath: TestWorld.path + "/" + name)
     }
     let device = try await world.open()
-    try await device.changePasscode(from: DevicePasscode("right"), to: DevicePasscode("next"))
-    try await device.changePasscode(from: DevicePasscode("next"), to: DevicePasscode("last"))
+    try await device.changePasscode(from: ProtectedDevice.Passcode("right"), to: ProtectedDevice.Passcode("next"))
+    try await device.changePasscode(from: ProtectedDevice.Passcode("next"), to: ProtectedDevice.Passcode("last"))
     let after = try world.only("keybag-")
     let revisions = [before, after].compactMap { UInt64($0.suffix(16), radix: 16) }
     #expect(revisions.count == 2 && revisions[1] == revisions[0] + 2)
@@ -259,9 +259,9 @@ import Testing
 
   @Test func `old effaceable bytes are overwritten`() async throws {
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("one"))
+    try await device.setPasscode(ProtectedDevice.Passcode("one"))
     let old = try #require(world.memory.content(atPath: world.only("effaceable-")))
-    try await device.changePasscode(from: DevicePasscode("one"), to: DevicePasscode("two"))
+    try await device.changePasscode(from: ProtectedDevice.Passcode("one"), to: ProtectedDevice.Passcode("two"))
     let key = Array(old[56..<88])
     #expect(!world.memory.allContents.contains { $0.count >= 88 && Array($0[56..<88]) == key })
     let journal = world.memory.calls.map { "\($0.operation) \($0.name ?? "")" }
@@ -279,7 +279,7 @@ import Testing
     try archive.append(Data("frame".utf8), to: base)
     // An old copy of all keys, from when there was no passcode.
     let old = world.memory.afterProcessDeath()
-    try await device.setPasscode(DevicePasscode("right"))
+    try await device.setPasscode(ProtectedDevice.Passcode("right"))
     for protection in ProtectionClass.allCases {
       #expect(try files.read("\(protection)") == Data("\(protection)".utf8))
     }

@@ -13,14 +13,14 @@ import Testing
     var world = TestWorld()
     world.options.gracePeriod = .zero
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     let files = try device.files()
     for protection in ProtectionClass.allCases {
       try files.create("\(protection)", contents: Self.content(0), protection: protection)
     }
     let isDone = SharedFlag()
     let (successes, success) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let log = Log<ProtectedDataNotification>()
+    let log = Log<ProtectedDevice.Notification>()
     let observation = device.observeProtectedData { [unowned device] notification in
       log.append(notification)
       // An observer that reads a file, whatever the state.
@@ -35,7 +35,7 @@ import Testing
         device.lock()
         #expect(device.lockState == .locked)
         if cycle % 20 == 19 { device.reboot() }
-        try await device.unlock(passcode: DevicePasscode("1234"))
+        try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
         #expect(device.isProtectedDataAvailable)
         // Where the machine is busy the others hardly get a turn between two locks: now and then they are waited for.
         if cycle % 10 == 0 { for await _ in successes { break } }
@@ -48,7 +48,7 @@ import Testing
     // Only two things may ever happen to a reader or writer: it works, or the device is locked.
     #expect(Set(counts.keys).isSubset(of: [nil, .locked]), "\(counts)")
     #expect((counts[nil] ?? 0) > 0)
-    let round: [ProtectedDataNotification] = [
+    let round: [ProtectedDevice.Notification] = [
       .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeAvailable,
     ]
     let told = log.all

@@ -82,7 +82,7 @@ private func require(_ condition: Bool, _ words: @autoclosure () -> String = "no
 }
 
 /// A custody in which one call for `complete` hangs, when it is told to.
-final class HangingCustody: ClassKeyCustody {
+final class HangingCustody: ProtectedDevice.KeyCustody {
   enum Call: String, Sendable, Codable {
     case keep, forget, lend
   }
@@ -90,7 +90,7 @@ final class HangingCustody: ClassKeyCustody {
   let hangs = Mutex<Call?>(nil)
   let (isHanging, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   private let daemon = DaemonCustody()
-  private let entries = Mutex<[ProtectionClass: ClassKeyCustodyEntry]>([:])
+  private let entries = Mutex<[ProtectionClass: ProtectedDevice.KeyCustodyEntry]>([:])
 
   var maskedByClass: [ProtectionClass: [UInt8]] { daemon.maskedByClass }
 
@@ -98,24 +98,24 @@ final class HangingCustody: ClassKeyCustody {
     daemon.put(masked, entries.withLock { $0[protection]! })
   }
 
-  func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry) {
+  func keep(_ key: Span<UInt8>, for entry: ProtectedDevice.KeyCustodyEntry) {
     entries.withLock { $0[entry.protection] = entry }
     daemon.keep(key, for: entry)
     hang(.keep, entry)
   }
 
-  func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
+  func lend(_ entry: ProtectedDevice.KeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
     // After `complete` was lent, before the others are.
     if entry.protection != .complete { hang(.lend, entry) }
     daemon.lend(entry, to: body)
   }
 
-  func forget(_ entry: ClassKeyCustodyEntry) {
+  func forget(_ entry: ProtectedDevice.KeyCustodyEntry) {
     if entry.protection == .complete { hang(.forget, entry) }
     daemon.forget(entry)
   }
 
-  private func hang(_ call: Call, _ entry: ClassKeyCustodyEntry) {
+  private func hang(_ call: Call, _ entry: ProtectedDevice.KeyCustodyEntry) {
     let isDue = hangs.withLock { due in
       guard due == call, call != .keep || entry.protection == .complete else { return false }
       due = nil
@@ -151,7 +151,7 @@ struct MemoryTrial: Sendable {
       uniqueKeysWithValues: ["passcode", "new passcode", "content", "frame"].map { name in
         (name, (0..<48).map { _ in UInt8.random(in: .min ... .max) })
       })
-    var options = DeviceOptions()
+    var options = ProtectedDevice.Options()
     options.custody = custody
     options.gracePeriod = .zero
     device = try await ProtectedDevice.open(
@@ -183,9 +183,9 @@ struct MemoryTrial: Sendable {
       })
   }
 
-  func passcode(_ name: String = "passcode") throws -> DevicePasscode {
+  func passcode(_ name: String = "passcode") throws -> ProtectedDevice.Passcode {
     let bytes = secrets[name]!
-    return try unsafe DevicePasscode(byteCount: bytes.count) { target in
+    return try unsafe ProtectedDevice.Passcode(byteCount: bytes.count) { target in
       for index in bytes.indices { unsafe target[index] = bytes[index] ^ Self.mask }
     }
   }

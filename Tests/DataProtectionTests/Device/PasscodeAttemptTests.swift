@@ -11,7 +11,7 @@ import Testing
   let world = TestWorld()
 
   func setUp() async throws -> ProtectedDevice {
-    try await world.open().setPasscode(DevicePasscode("right"))
+    try await world.open().setPasscode(ProtectedDevice.Passcode("right"))
     return try await world.open()
   }
 
@@ -19,14 +19,15 @@ import Testing
   func tryWrong(_ range: ClosedRange<Int>, on device: ProtectedDevice) async throws {
     for number in range {
       world.bootClock.advance(by: try await device.remainingPasscodeDelay())
-      #expect(await code { try await device.unlock(passcode: DevicePasscode("wrong \(number)")) } == .wrongPasscode)
+      #expect(
+        await code { try await device.unlock(passcode: ProtectedDevice.Passcode("wrong \(number)")) } == .wrongPasscode)
     }
   }
 
   @Test func `a text that is no passcode is a wrong one, and does not count`() async throws {
     let device = try await world.open()
     #expect(await code { try await device.unlock(passcode: "") } == .invalidArgument)
-    try await device.setPasscode(DevicePasscode("right"))
+    try await device.setPasscode(ProtectedDevice.Passcode("right"))
     for _ in 0..<20 {
       #expect(await code { try await device.unlock(passcode: "") } == .wrongPasscode)
       #expect(await code { try await device.unlock(passcode: String(repeating: "x", count: 1025)) } == .wrongPasscode)
@@ -38,10 +39,10 @@ import Testing
   @Test func `the same wrong passcode counts once`() async throws {
     let device = try await setUp()
     for _ in 0..<20 {
-      #expect(await code { try await device.unlock(passcode: DevicePasscode("wrong")) } == .wrongPasscode)
+      #expect(await code { try await device.unlock(passcode: ProtectedDevice.Passcode("wrong")) } == .wrongPasscode)
     }
     #expect(try await device.remainingPasscodeDelay() == .zero)
-    try await device.unlock(passcode: DevicePasscode("right"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("right"))
   }
 
   @Test(arguments: [
@@ -52,11 +53,11 @@ import Testing
     try await tryWrong(1...count, on: device)
     #expect(try await device.remainingPasscodeDelay() == .seconds(seconds))
     guard seconds > 0 else { return }
-    #expect(await code { try await device.unlock(passcode: DevicePasscode("right")) } == .passcodeDelayed)
+    #expect(await code { try await device.unlock(passcode: ProtectedDevice.Passcode("right")) } == .passcodeDelayed)
     world.bootClock.advance(by: .seconds(seconds) - .nanoseconds(1))
-    #expect(await code { try await device.unlock(passcode: DevicePasscode("right")) } == .passcodeDelayed)
+    #expect(await code { try await device.unlock(passcode: ProtectedDevice.Passcode("right")) } == .passcodeDelayed)
     world.bootClock.advance(by: .nanoseconds(1))
-    try await device.unlock(passcode: DevicePasscode("right"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("right"))
     #expect(try await device.remainingPasscodeDelay() == .zero)
   }
 
@@ -89,11 +90,11 @@ import Testing
     default: break
     }
     let device = try await world.open()
-    #expect(await code { try await device.unlock(passcode: DevicePasscode("right")) } == .passcodeDelayed)
+    #expect(await code { try await device.unlock(passcode: ProtectedDevice.Passcode("right")) } == .passcodeDelayed)
     #expect(try await device.remainingPasscodeDelay() == .seconds(3600))
     // It runs out once, and doesn't begin anew with every opening.
     world.bootClock.advance(by: .seconds(3600))
-    try await world.open().unlock(passcode: DevicePasscode("right"))
+    try await world.open().unlock(passcode: ProtectedDevice.Passcode("right"))
   }
 
   @Test func `the attempt is on disk before the passcode is checked`() async throws {
@@ -103,7 +104,7 @@ import Testing
     let other = try await world.open(through: probe.fileSystem)
     // The power goes at each call in turn; once the record is replaced, the fifth attempt counts for ever.
     let before = world.memory.callCount
-    _ = await code { try await other.unlock(passcode: DevicePasscode("wrong 5")) }
+    _ = await code { try await other.unlock(passcode: ProtectedDevice.Passcode("wrong 5")) }
     let calls = world.memory.callCount - before
     #expect(calls > 5)
     let after = world.memory.afterPowerCut(.dropAll)
@@ -128,7 +129,7 @@ import Testing
   @Test func `attempts that never finished delay but don't erase`() async throws {
     var world = world
     world.options.erasesAfterTenWrongPasscodes = true
-    try await world.open().setPasscode(DevicePasscode("right"))
+    try await world.open().setPasscode(ProtectedDevice.Passcode("right"))
     for number in 0..<12 {
       let device = try await world.open()
       world.bootClock.advance(by: try await device.remainingPasscodeDelay())
@@ -137,10 +138,10 @@ import Testing
       let copy = TestWorld(memory: world.memory.afterProcessDeath(), bootClock: world.bootClock)
       let probe = try await copy.open()
       let opening = copy.memory.callCount
-      _ = await code { try await probe.unlock(passcode: DevicePasscode("wrong \(number)")) }
+      _ = await code { try await probe.unlock(passcode: ProtectedDevice.Passcode("wrong \(number)")) }
       let calls = copy.memory.callCount - opening
       world.memory.cutPower(afterCall: start + calls - 6)
-      _ = await code { try await device.unlock(passcode: DevicePasscode("wrong \(number)")) }
+      _ = await code { try await device.unlock(passcode: ProtectedDevice.Passcode("wrong \(number)")) }
       world.memory = world.memory.afterPowerCut(.dropAll)
     }
     let device = try await world.open()
@@ -152,7 +153,7 @@ import Testing
   func `ten wrong passcodes erase the device only where that is turned on`(isOn: Bool) async throws {
     var world = world
     world.options.erasesAfterTenWrongPasscodes = isOn
-    try await world.open().setPasscode(DevicePasscode("right"))
+    try await world.open().setPasscode(ProtectedDevice.Passcode("right"))
     let device = try await world.open()
     try await tryWrong(1...10, on: device)
     #expect(device.hasPasscode == !isOn)
@@ -161,9 +162,9 @@ import Testing
 
   @Test func `a wrong passcode may become the right one`() async throws {
     let device = try await setUp()
-    #expect(await code { try await device.unlock(passcode: DevicePasscode("next")) } == .wrongPasscode)
-    try await device.changePasscode(from: DevicePasscode("right"), to: DevicePasscode("next"))
-    try await device.unlock(passcode: DevicePasscode("next"))
+    #expect(await code { try await device.unlock(passcode: ProtectedDevice.Passcode("next")) } == .wrongPasscode)
+    try await device.changePasscode(from: ProtectedDevice.Passcode("right"), to: ProtectedDevice.Passcode("next"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("next"))
     #expect(device.isProtectedDataAvailable)
   }
 
@@ -172,15 +173,15 @@ import Testing
     // A new process in a time namespace of the user's own, an hour ahead.
     world.bootClock.shiftElapsed(by: .seconds(3600))
     let shifted = try await world.open()
-    #expect(await code { try await shifted.unlock(passcode: DevicePasscode("right")) } == .passcodeDelayed)
+    #expect(await code { try await shifted.unlock(passcode: ProtectedDevice.Passcode("right")) } == .passcodeDelayed)
     #expect(try await shifted.remainingPasscodeDelay() == .seconds(60))
     // A clock on the wall that somebody sets.
     world.bootClock.shiftElapsed(by: .seconds(-3600))
     world.bootClock.shiftTimeOfDay(by: .seconds(3600))
     let set = try await world.open()
-    #expect(await code { try await set.unlock(passcode: DevicePasscode("right")) } == .passcodeDelayed)
+    #expect(await code { try await set.unlock(passcode: ProtectedDevice.Passcode("right")) } == .passcodeDelayed)
     world.bootClock.advance(by: .seconds(60))
-    try await set.unlock(passcode: DevicePasscode("right"))
+    try await set.unlock(passcode: ProtectedDevice.Passcode("right"))
   }
 
   @Test func `a clock that was set back begins the delay anew, which then runs out`() async throws {
@@ -190,7 +191,7 @@ import Testing
     let device = try await world.open()
     #expect(try await device.remainingPasscodeDelay() == .seconds(60))
     world.bootClock.advance(by: .seconds(60))
-    try await device.unlock(passcode: DevicePasscode("right"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("right"))
   }
 
   @Test(arguments: [FileSystemError.Code.noSpace, .readOnlyFileSystem])
@@ -202,12 +203,12 @@ import Testing
     let device = try await world.open(through: faulty)
     faulty.fail(from: 1, [.write, .rename], .error(reason))
     let error = await #expect(throws: ProtectionError.self) {
-      try await device.unlock(passcode: DevicePasscode("right"))
+      try await device.unlock(passcode: ProtectedDevice.Passcode("right"))
     }
     #expect(error?.code == .io)
     #expect(error?.errno == reason.rawValue)
     #expect(error?.message.contains(reason == .noSpace ? "The disk is full" : "The disk is read-only") == true)
     faulty.heal()
-    try await device.unlock(passcode: DevicePasscode("right"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("right"))
   }
 }

@@ -47,15 +47,15 @@ import Testing
     try files.create("y", contents: Data("y".utf8), protection: .complete).close()
     try files.delete("x")
     try device.files(in: "letters").create("z", contents: Data("z".utf8), protection: .complete).close()
-    try await device.setPasscode(DevicePasscode("1234"))
-    try await device.changePasscode(from: DevicePasscode("1234"), to: DevicePasscode("5678"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
+    try await device.changePasscode(from: ProtectedDevice.Passcode("1234"), to: ProtectedDevice.Passcode("5678"))
     #expect(try store.publish(Data("4".utf8)).durability == .durable)
     for store in [store, second] { store.close() }
   }
 
   private func expectAll(_ world: TestWorld) async throws {
     let device = try await world.open()
-    try await device.unlock(passcode: DevicePasscode("5678"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("5678"))
     for (slot, content) in [(slot, "4"), (other, "again")] {
       let found = try device.archives(for: slot).openNewest()
       #expect(try found.readAll() == Data(content.utf8) && found.standing == .current)
@@ -104,11 +104,11 @@ import Testing
     plant(obstacle, at: "\(TestWorld.path)/\(lock)", world.memory)
     let again = try await world.open()
     let refusal: ProtectionError.Code = lock == "alone" ? .io : .busy
-    for _ in 0..<2 { #expect(await code { try await again.setPasscode(DevicePasscode("1234")) } == refusal) }
+    for _ in 0..<2 { #expect(await code { try await again.setPasscode(ProtectedDevice.Passcode("1234")) } == refusal) }
     // Both keep their own locks over that: nobody gets the device alone.
     world.memory.remove(atPath: "\(TestWorld.path)/\(lock)\(obstacle == .directory ? "/inside" : "")")
     if obstacle == .directory { world.memory.remove(atPath: "\(TestWorld.path)/\(lock)") }
-    #expect(await code { try await device.setPasscode(DevicePasscode("1234")) } == .busy)
+    #expect(await code { try await device.setPasscode(ProtectedDevice.Passcode("1234")) } == .busy)
     let store = try device.archives(for: slot)
     #expect(try store.publish(Data("3".utf8)).durability == .durable)
     store.close()

@@ -21,37 +21,37 @@ import Testing
 
   @Test func `without a passcode nothing locks and any passcode unlocks`() async throws {
     let device = try await world.open()
-    let log = Log<ProtectedDataNotification>()
+    let log = Log<ProtectedDevice.Notification>()
     let observation = device.observeProtectedData { log.append($0) }
     device.lock()
     #expect(device.lockState == .unlocked)
     device.reboot()
     #expect(device.isProtectedDataAvailable)
-    try await device.unlock(passcode: DevicePasscode("anything"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("anything"))
     #expect(log.all.isEmpty)
     observation.cancel()
   }
 
   @Test func `a passcode survives a new process, which starts locked`() async throws {
-    try await world.open().setPasscode(DevicePasscode("1234"))
+    try await world.open().setPasscode(ProtectedDevice.Passcode("1234"))
     let device = try await world.open()
     #expect(device.hasPasscode)
     #expect(!device.isProtectedDataAvailable)
     #expect(device.lockState == .locked)
-    #expect(await code { try await device.unlock(passcode: DevicePasscode("4321")) } == .wrongPasscode)
+    #expect(await code { try await device.unlock(passcode: ProtectedDevice.Passcode("4321")) } == .wrongPasscode)
     #expect(!device.isProtectedDataAvailable)
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(device.isProtectedDataAvailable)
     #expect(device.lockState == .unlocked)
   }
 
   @Test func `after a change only the new passcode opens, and after removing it none is asked for`() async throws {
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("old"))
-    try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
+    try await device.setPasscode(ProtectedDevice.Passcode("old"))
+    try await device.changePasscode(from: ProtectedDevice.Passcode("old"), to: ProtectedDevice.Passcode("new"))
     #expect(try await !world.opens("old"))
     #expect(try await world.opens("new"))
-    try await device.removePasscode(DevicePasscode("new"))
+    try await device.removePasscode(ProtectedDevice.Passcode("new"))
     #expect(!device.hasPasscode)
     #expect(try await world.open().isProtectedDataAvailable)
   }
@@ -59,21 +59,23 @@ import Testing
   @Test func `passcodes are set once and changed only where there is one`() async throws {
     let device = try await world.open()
     #expect(
-      await code { try await device.changePasscode(from: DevicePasscode("a"), to: DevicePasscode("b")) }
+      await code {
+        try await device.changePasscode(from: ProtectedDevice.Passcode("a"), to: ProtectedDevice.Passcode("b"))
+      }
         == .passcodeNotSet)
-    #expect(await code { try await device.removePasscode(DevicePasscode("a")) } == .passcodeNotSet)
-    try await device.setPasscode(DevicePasscode("a"))
-    #expect(await code { try await device.setPasscode(DevicePasscode("b")) } == .passcodeAlreadySet)
-    #expect(await code { _ = try DevicePasscode("") } == .invalidArgument)
-    #expect(await code { _ = try DevicePasscode(String(repeating: "x", count: 1025)) } == .invalidArgument)
+    #expect(await code { try await device.removePasscode(ProtectedDevice.Passcode("a")) } == .passcodeNotSet)
+    try await device.setPasscode(ProtectedDevice.Passcode("a"))
+    #expect(await code { try await device.setPasscode(ProtectedDevice.Passcode("b")) } == .passcodeAlreadySet)
+    #expect(await code { _ = try ProtectedDevice.Passcode("") } == .invalidArgument)
+    #expect(await code { _ = try ProtectedDevice.Passcode(String(repeating: "x", count: 1025)) } == .invalidArgument)
   }
 
   @Test func `removing the passcode of a locked device unlocks it`() async throws {
-    try await world.open().setPasscode(DevicePasscode("1234"))
+    try await world.open().setPasscode(ProtectedDevice.Passcode("1234"))
     let device = try await world.open()
-    let log = Log<ProtectedDataNotification>()
+    let log = Log<ProtectedDevice.Notification>()
     let observation = device.observeProtectedData { log.append($0) }
-    try await device.removePasscode(DevicePasscode("1234"))
+    try await device.removePasscode(ProtectedDevice.Passcode("1234"))
     #expect(device.isProtectedDataAvailable)
     #expect(log.all == [.protectedDataDidBecomeAvailable])
     _ = observation
@@ -82,17 +84,17 @@ import Testing
   @Test func `another program that has the device open keeps the first passcode from being set`() async throws {
     let device = try await world.open()
     let other = try await world.open()
-    #expect(await code { try await device.setPasscode(DevicePasscode("1234")) } == .busy)
+    #expect(await code { try await device.setPasscode(ProtectedDevice.Passcode("1234")) } == .busy)
     withExtendedLifetime(other) {}
   }
 
   @Test func `a passcode changed by another program counts at the next unlock`() async throws {
     let first = try await world.open()
-    try await first.setPasscode(DevicePasscode("one"))
+    try await first.setPasscode(ProtectedDevice.Passcode("one"))
     let second = try await world.open()
-    try await first.changePasscode(from: DevicePasscode("one"), to: DevicePasscode("two"))
-    #expect(await code { try await second.unlock(passcode: DevicePasscode("one")) } == .wrongPasscode)
-    try await second.unlock(passcode: DevicePasscode("two"))
+    try await first.changePasscode(from: ProtectedDevice.Passcode("one"), to: ProtectedDevice.Passcode("two"))
+    #expect(await code { try await second.unlock(passcode: ProtectedDevice.Passcode("one")) } == .wrongPasscode)
+    try await second.unlock(passcode: ProtectedDevice.Passcode("two"))
     #expect(second.isProtectedDataAvailable)
   }
 
@@ -117,7 +119,7 @@ import Testing
   }
 
   @Test func `the location follows the platform's rules`() throws {
-    let location = DeviceLocation.applicationState("com.example.notes")
+    let location = ProtectedDevice.Location.applicationState("com.example.notes")
     #expect(try location.path { ["XDG_STATE_HOME": "/x"][$0] } == "/x/com.example.notes")
     #expect(try location.path { ["HOME": "/home/u"][$0] } == "/home/u/.local/state/com.example.notes")
     #expect(
@@ -125,9 +127,9 @@ import Testing
         == "/home/u/.local/state/com.example.notes")
     for hostile in ["", ".", "..", "a/b", "a\0b"] {
       #expect(throws: ProtectionError.self) {
-        try DeviceLocation.applicationState(hostile).path { _ in "/x" }
+        try ProtectedDevice.Location.applicationState(hostile).path { _ in "/x" }
       }
     }
-    #expect(throws: ProtectionError.self) { try DeviceLocation.directory("relative").path { _ in nil } }
+    #expect(throws: ProtectionError.self) { try ProtectedDevice.Location.directory("relative").path { _ in nil } }
   }
 }

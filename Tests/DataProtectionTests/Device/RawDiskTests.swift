@@ -16,15 +16,16 @@ import Testing
   private func makeWorld() async throws -> TestWorld {
     let world = TestWorld()
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("old"))
+    try await device.setPasscode(ProtectedDevice.Passcode("old"))
     try device.files().create("x", contents: Data("abc".utf8), protection: .complete).close()
     return world
   }
 
   private func perform(_ change: Change, _ device: ProtectedDevice) async throws {
     switch change {
-    case .change: try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
-    case .remove: try await device.removePasscode(DevicePasscode("old"))
+    case .change:
+      try await device.changePasscode(from: ProtectedDevice.Passcode("old"), to: ProtectedDevice.Passcode("new"))
+    case .remove: try await device.removePasscode(ProtectedDevice.Passcode("old"))
     }
   }
 
@@ -121,8 +122,8 @@ private struct RawDisk {
     let keybags = contents.filter { $0.starts(with: KeybagCodec.magic) }
     let effaceables = contents.filter { $0.count == Effaceable.byteCount && $0.starts(with: Effaceable.magic) }
     var found: Set<ClassKeyIdentifier> = []
-    for deviceKey in contents where deviceKey.count == DeviceKey.byteCount {
-      let deviceKey = try DeviceKey(copying: deviceKey.span)
+    for deviceKey in contents where deviceKey.count == ProtectedDevice.Key.byteCount {
+      let deviceKey = try ProtectedDevice.Key(copying: deviceKey.span)
       for effaceable in effaceables {
         let opened = try Effaceable.open(SecretBytes(copying: effaceable.span), code: deviceKey.derive(.effaceable))
         for keybag in keybags {
@@ -139,7 +140,7 @@ private struct RawDisk {
       let stretched: StretchedPasscode
       if let profile = open.keybag.derivation {
         guard passcode != "none" else { return nil }
-        stretched = try StretchedPasscode(DevicePasscode(passcode), salt: open.keybag.salt, profile: profile)
+        stretched = try StretchedPasscode(ProtectedDevice.Passcode(passcode), salt: open.keybag.salt, profile: profile)
       } else {
         guard passcode == "none" else { return nil }
         stretched = try StretchedPasscode(noneWithSalt: open.keybag.salt)

@@ -19,7 +19,7 @@ import Testing
     do {
       let device = try await open()
       deviceKey = [UInt8](try Data(contentsOf: URL(filePath: image.mountPoint + "/device/device.key")))
-      try await device.setPasscode(DevicePasscode("old"))
+      try await device.setPasscode(ProtectedDevice.Passcode("old"))
     }
     #expect(try image.count(of: effaceable) == 1)
     #expect(try image.count(of: deviceKey) == 1)
@@ -34,14 +34,14 @@ import Testing
         // From this call on the process is as good as dead.
         faulty.fail(from: opened + number, nil, .error(.inputOutput))
         let outcome = await code {
-          try await device.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("old"))
+          try await device.changePasscode(from: ProtectedDevice.Passcode("old"), to: ProtectedDevice.Passcode("old"))
         }
         if outcome == nil, faulty.hits.isEmpty { break }
       }
       largest = max(largest, try image.count(of: effaceable))
       let device = try await open()
       #expect(try image.count(of: effaceable) == 1, "call \(number)")
-      try await device.unlock(passcode: DevicePasscode("old"))
+      try await device.unlock(passcode: ProtectedDevice.Passcode("old"))
     }
     #expect(number > 20)
     // The search is not blind: some of the changes had written their key.

@@ -54,7 +54,7 @@ import Testing
     #expect(try device.files(in: "drafts").list().isEmpty)
     store.close()
     #expect(try await saved() == Data("next".utf8))
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     #expect(try await world.opens("1234"))
   }
 
@@ -150,7 +150,7 @@ import Testing
     var world = world
     world.options.gracePeriod = .zero
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     let store = try device.archives(for: slot)
     try store.publish(Data("before".utf8))
     if isLocked { device.lock() }
@@ -160,13 +160,13 @@ import Testing
       #expect(try errorCode { try store.publishPending(Data("after".utf8)) } == .keysMissing)
     }
     #expect(world.memory.status(atPath: TestWorld.path) == nil)
-    #expect(await code { try await device.unlock(passcode: DevicePasscode("1234")) } == .keysMissing)
+    #expect(await code { try await device.unlock(passcode: ProtectedDevice.Passcode("1234")) } == .keysMissing)
     // A next launch makes a new device.
     #expect(try await !world.open().hasPasscode)
     // So does an erase of this one.
     try await device.eraseAllContent()
     #expect(!device.hasPasscode && device.isProtectedDataAvailable)
-    try await device.setPasscode(DevicePasscode("5678"))
+    try await device.setPasscode(ProtectedDevice.Passcode("5678"))
     let anew = try device.archives(for: slot)
     try anew.publish(Data("anew".utf8))
     anew.close()
@@ -178,7 +178,7 @@ import Testing
     let store = try device.archives(for: slot)
     try store.publish(Data("before".utf8))
     perform(.moved)
-    try await world.open().setPasscode(DevicePasscode("1234"))
+    try await world.open().setPasscode(ProtectedDevice.Passcode("1234"))
     let before = world.memory.revision
     #expect(try errorCode { try store.publish(Data("after".utf8)) } == .otherDevice)
     #expect(world.memory.revision == before)
@@ -204,14 +204,14 @@ extension ProtectedDevice {
 }
 
 /// A device key that is on no disk.
-private final class MemoryKeyProvider: DeviceKeyProvider {
+private final class MemoryKeyProvider: ProtectedDevice.KeyProvider {
   private let key = Mutex<[UInt8]?>(nil)
 
-  func loadKey() throws(ProtectionError) -> DeviceKey? {
-    try key.withLock { $0 }.map { (key) throws(ProtectionError) in try DeviceKey(copying: key.span) }
+  func loadKey() throws(ProtectionError) -> ProtectedDevice.Key? {
+    try key.withLock { $0 }.map { (key) throws(ProtectionError) in try ProtectedDevice.Key(copying: key.span) }
   }
 
-  func makeKey() throws(ProtectionError) -> DeviceKey {
+  func makeKey() throws(ProtectionError) -> ProtectedDevice.Key {
     key.withLock { $0 = (1...32).map { $0 } }
     return try loadKey()!
   }

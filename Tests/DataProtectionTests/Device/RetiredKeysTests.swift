@@ -21,17 +21,17 @@ import Testing
     let archives = try device.archives(for: slot)
     try archives.publish(Data("base".utf8))
     try archives.publishPending(Data("pending".utf8))
-    try await device.setPasscode(DevicePasscode("one"))
+    try await device.setPasscode(ProtectedDevice.Passcode("one"))
     #expect(try hasRetiredKeys(device))
-    try await device.changePasscode(from: DevicePasscode("one"), to: DevicePasscode("two"))
+    try await device.changePasscode(from: ProtectedDevice.Passcode("one"), to: ProtectedDevice.Passcode("two"))
     #expect(try hasRetiredKeys(device))
-    try await device.unlock(passcode: DevicePasscode("two"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("two"))
     #expect(try hasRetiredKeys(device))
     let pending = try #require(archives.openPending().archives.first)
     #expect(pending.content == Data("pending".utf8))
     // Twice: the generation before the newest was sealed under the old keys, too.
     try archives.publish(Data("next".utf8), ArchiveSuccession(consuming: [pending.generation]))
-    try await device.unlock(passcode: DevicePasscode("two"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("two"))
     #expect(try !hasRetiredKeys(device))
     #expect(try archives.openNewest().readAll() == Data("next".utf8))
   }
@@ -45,7 +45,7 @@ import Testing
     let base = try archives.publish(Data("base".utf8)).generation
     for number in 0..<2 { try archives.append(Data("frame \(number)".utf8), to: base) }
     if !isOpen { archives.close() }
-    try await device.setPasscode(DevicePasscode("one"))
+    try await device.setPasscode(ProtectedDevice.Passcode("one"))
     #expect(try !hasRetiredKeys(device))
     let opened = try archives.openNewest()
     #expect(try opened.readAll() == Data("base".utf8))
@@ -60,7 +60,7 @@ import Testing
     let archives = try device.archives(for: slot)
     let refused = try archives.publish(Data("refused".utf8)).generation
     try archives.publish(Data("newest".utf8), ArchiveSuccession(retiring: [refused]))
-    try await device.setPasscode(DevicePasscode("one"))
+    try await device.setPasscode(ProtectedDevice.Passcode("one"))
     #expect(try !hasRetiredKeys(device))
     let aside = try #require(archives.setAsideRecords().first)
     #expect(try archives.openSetAside(Generation(rawValue: aside.generation)).readAll() == Data("refused".utf8))
@@ -73,8 +73,8 @@ import Testing
       try device.archives(for: slot).publishPending(Data("pending".utf8))
       var refused: ProtectionError.Code?
       for _ in 0..<6 where refused == nil {
-        refused = await code { try await device.setPasscode(DevicePasscode("one")) }
-        if refused == nil { try await device.removePasscode(DevicePasscode("one")) }
+        refused = await code { try await device.setPasscode(ProtectedDevice.Passcode("one")) }
+        if refused == nil { try await device.removePasscode(ProtectedDevice.Passcode("one")) }
         #expect(await code { _ = try await world.open() } == nil)
       }
       #expect(refused == .busy)
@@ -84,7 +84,7 @@ import Testing
     let archives = try again.archives(for: slot)
     let pending = try archives.openPending().archives.map(\.generation)
     try archives.publish(Data("merged".utf8), ArchiveSuccession(consuming: pending))
-    try await again.unlock(passcode: DevicePasscode("any"))
+    try await again.unlock(passcode: ProtectedDevice.Passcode("any"))
     #expect(try !hasRetiredKeys(again))
   }
 
@@ -103,7 +103,7 @@ import Testing
     world.memory.plant(bytes, atPath: path)
 
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("right"))
+    try await device.setPasscode(ProtectedDevice.Passcode("right"))
     let archives = try device.archives(for: slot)
     let opened = try archives.openNewest()
     #expect(try opened.readAll() == Data("one".utf8))
@@ -114,7 +114,7 @@ import Testing
     // The next whole saves put things in order.
     try archives.publish(Data("three".utf8))
     try archives.publish(Data("four".utf8))
-    try await device.unlock(passcode: DevicePasscode("right"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("right"))
     #expect(try !hasRetiredKeys(device))
     #expect(try archives.openNewest().standing == .current)
   }
@@ -128,7 +128,7 @@ import Testing
     let name = try #require(world.memory.names(atPath: root).first { SlotName($0) != nil })
     world.memory.remove(atPath: "\(root)/\(name)/ledger")
     #expect(try archives.openNewest().standing == .rollbackUnverifiable)
-    try await device.setPasscode(DevicePasscode("right"))
+    try await device.setPasscode(ProtectedDevice.Passcode("right"))
     let after = try archives.openNewest()
     #expect(after.standing == .rollbackUnverifiable)
     #expect(try after.readAll() == Data("one".utf8))

@@ -11,13 +11,13 @@ import Testing
 
   @Test func `after one changes the passcode, the other goes on saving`() async throws {
     let one = try await world.open()
-    try await one.setPasscode(DevicePasscode("old"))
+    try await one.setPasscode(ProtectedDevice.Passcode("old"))
     let two = try await world.open()
-    try await two.unlock(passcode: DevicePasscode("old"))
+    try await two.unlock(passcode: ProtectedDevice.Passcode("old"))
     let (first, second) = (try one.archives(for: slot), try two.archives(for: slot))
     try second.publish(Data("before".utf8))
     second.close()
-    try await one.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
+    try await one.changePasscode(from: ProtectedDevice.Passcode("old"), to: ProtectedDevice.Passcode("new"))
     // The ledger now knows a revision of the keybag that the other program hasn't seen: no rollback, only news.
     try first.publish(Data("one".utf8))
     first.close()
@@ -31,28 +31,30 @@ import Testing
 
   @Test func `a passcode that another program has just made the right one is checked`() async throws {
     let one = try await world.open()
-    try await one.setPasscode(DevicePasscode("old"))
+    try await one.setPasscode(ProtectedDevice.Passcode("old"))
     let two = try await world.open()
-    #expect(await code { try await two.unlock(passcode: DevicePasscode("new")) } == .wrongPasscode)
-    try await one.changePasscode(from: DevicePasscode("old"), to: DevicePasscode("new"))
-    try await two.unlock(passcode: DevicePasscode("new"))
+    #expect(await code { try await two.unlock(passcode: ProtectedDevice.Passcode("new")) } == .wrongPasscode)
+    try await one.changePasscode(from: ProtectedDevice.Passcode("old"), to: ProtectedDevice.Passcode("new"))
+    try await two.unlock(passcode: ProtectedDevice.Passcode("new"))
     #expect(two.isProtectedDataAvailable)
   }
 
   @Test func `while another program changes the keys, all but an opening is busy`() async throws {
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("right"))
+    try await device.setPasscode(ProtectedDevice.Passcode("right"))
     let directory = try world.memory.openDirectory(atPath: TestWorld.path)
     let lock = try world.memory.openFile("lock", in: directory, .write)
     try #require(try world.memory.tryLock(lock, .exclusive))
     #expect(await code { _ = try await world.open() } == nil)
-    #expect(await code { try await device.unlock(passcode: DevicePasscode("right")) } == .busy)
+    #expect(await code { try await device.unlock(passcode: ProtectedDevice.Passcode("right")) } == .busy)
     #expect(
-      await code { try await device.changePasscode(from: DevicePasscode("right"), to: DevicePasscode("new")) } == .busy)
+      await code {
+        try await device.changePasscode(from: ProtectedDevice.Passcode("right"), to: ProtectedDevice.Passcode("new"))
+      } == .busy)
     #expect(await code { try await device.eraseAllContent() } == .busy)
     #expect(await code { try await world.erase() } == .busy)
     try world.memory.unlock(lock)
-    try await device.unlock(passcode: DevicePasscode("right"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("right"))
   }
 
   @Test(arguments: [false, true])

@@ -35,7 +35,7 @@ import Testing
       let error = #expect(throws: ProtectionError.self) { try archives.publish(Data("early".utf8)) }
       #expect(error?.isScarceRoom == true && error?.message.contains("disk is full") == true)
       #expect(await code { _ = try device.files(in: "drafts") } == .io)
-      #expect(await code { try await device.setPasscode(DevicePasscode("1234")) } == .io)
+      #expect(await code { try await device.setPasscode(ProtectedDevice.Passcode("1234")) } == .io)
     }
     #expect(try device.inspectArchives() == nil && device.placesOfFiles().isEmpty)
     #expect(hasDirectory || world.memory.status(atPath: TestWorld.path) == nil)
@@ -46,7 +46,7 @@ import Testing
     archives.close()
     #expect(try await saved() == Data("first".utf8))
     #expect(try device.files(in: "drafts").list().isEmpty)
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     #expect(try await world.opens("1234"))
   }
 

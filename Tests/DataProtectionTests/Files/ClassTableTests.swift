@@ -62,7 +62,7 @@ import Testing
     guard let isAllowed = Self.isAllowed(cell) else { return }
     let world = TestWorld()
     var device = try await world.open()
-    if cell.moment != .noPasscode { try await device.setPasscode(DevicePasscode("1234")) }
+    if cell.moment != .noPasscode { try await device.setPasscode(ProtectedDevice.Passcode("1234")) }
     var files = try device.files(in: "table")
     try files.create("old", contents: Data("old".utf8), protection: cell.protection).close()
     try files.create("plain", contents: Data("plain".utf8), protection: ProtectionClass.none).close()
@@ -73,15 +73,15 @@ import Testing
     case .grace: device.lock()
     case .locked:
       device.lock()
-      await world.finishLock(device)
+      try await world.finishLock(device)
     case .lockedBeforeFirstUnlock:
       device = try await world.open()
       files = try device.files(in: "table")
     case .rebooted: device.reboot()
     case .unlockedAgain:
       device.lock()
-      await world.finishLock(device)
-      try await device.unlock(passcode: DevicePasscode("1234"))
+      try await world.finishLock(device)
+      try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     }
 
     let before = try files.list()
@@ -95,7 +95,7 @@ import Testing
     }
     // Whatever was refused, the data is there after the unlock.
     guard outcome != nil else { return }
-    if device.lockState != .unlocked { try await device.unlock(passcode: DevicePasscode("1234")) }
+    if device.lockState != .unlocked { try await device.unlock(passcode: ProtectedDevice.Passcode("1234")) }
     #expect(try files.read("old") == Data("old".utf8))
   }
 

@@ -210,20 +210,20 @@ import Testing
     let files = try device.files()
     try files.create("x", contents: Data("a".utf8), protection: ProtectionClass.complete)
     try files.append(Data("b".utf8), to: "x")
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     try files.append(Data("c".utf8), to: "x")
     try files.setProtection(.completeUntilFirstUserAuthentication, of: "x")
     try files.append(Data("d".utf8), to: "x")
     #expect(try files.read("x") == Data("abcd".utf8))
     let next = try await world.open()
-    try await next.unlock(passcode: DevicePasscode("1234"))
+    try await next.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(try next.files().read("x") == Data("abcd".utf8))
     #expect(try next.files().attributes(of: "x").byteCount == 4)
   }
 
   @Test func `a completeUnlessOpen file created while locked can be appended to until it is closed`() async throws {
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     device.lock(gracePeriod: .zero)
     let files = try device.files()
     let handle = try files.create("draft", contents: Data("a".utf8), protection: .completeUnlessOpen)
@@ -233,13 +233,13 @@ import Testing
     #expect(try files.attributes(of: "draft").byteCount == 2)
     handle.close()
     #expect(await code { try files.append(Data("c".utf8), to: "draft") } == .locked)
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(try files.read("draft") == Data("Ab".utf8))
   }
 
   @Test func `a locked complete file is neither appended to nor told the content of`() async throws {
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     let files = try device.files()
     let handle = try files.create("x", contents: Data("a".utf8), protection: .complete)
     try handle.append(Data("bc".utf8))
@@ -248,7 +248,7 @@ import Testing
     #expect(await code { _ = try handle.read(0..<1) } == .locked)
     #expect(await code { try await handle.reopen() } == .locked)
     #expect(try files.attributes(of: "x").byteCount == 3)
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(await code { _ = try handle.read(0..<1) } == .locked, "dead until it is opened again")
     try await handle.reopen()
     try handle.append(Data("d".utf8))

@@ -47,7 +47,7 @@ import Testing
   @Test(arguments: [false, true])
   func `a lock frees what was written through a handle of a complete file`(isReplaced: Bool) async throws {
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     let isFreed = SharedFlag()
     func contents() -> Data {
       let buffer = UnsafeMutableRawPointer.allocate(byteCount: 6000, alignment: 16)

@@ -11,7 +11,7 @@ struct SealedFileVectorTests {
     var name, protection, keybag, classKeyIdentifier, classKey, noneKey, nameKey, application, scene, slot: String
     var identity, random, fileKey, plaintext, header, commitment, file: String
     var generation: UInt64
-    var flags: UInt16
+    var flags: UInt8
 
     var testDescription: String { name }
 

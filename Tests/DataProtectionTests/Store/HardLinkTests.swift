@@ -56,14 +56,14 @@ import Testing
     let world = TestWorld()
     do {
       let device = try await world.open()
-      try await device.setPasscode(DevicePasscode("1234"))
+      try await device.setPasscode(ProtectedDevice.Passcode("1234"))
       try device.archives(for: ArchiveSlot(application: "a")).publish(Data("saved".utf8))
     }
     Self.copy(world.memory, TestWorld.path, to: "/copy")
     let device = try await world.open()
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(try device.archives(for: ArchiveSlot(application: "a")).openNewest().readAll() == Data("saved".utf8))
-    try await device.changePasscode(from: DevicePasscode("1234"), to: DevicePasscode("5678"))
+    try await device.changePasscode(from: ProtectedDevice.Passcode("1234"), to: ProtectedDevice.Passcode("5678"))
     #expect(try await world.opens("5678"))
   }
 }

@@ -1,6 +1,8 @@
 import FaultyFileSystem
 import FileSystem
 import Foundation
+import OwnThread
+import Patience
 import Testing
 
 @testable import DataProtection
@@ -130,9 +132,10 @@ import Musl
     // Opening, an append with all that a run's first one makes durable, another one, and a whole generation.
     for call in 1...Self.lastCall {
       for file in ["/holder", "/asked"] { try? FileManager.default.removeItem(atPath: path + file) }
-      async let end: Void = Self.expectDeath(path, call)
+      // The holder waits for this process. Meanwhile an exit test blocks the thread that it runs on.
+      let end = Task(executorPreference: OwnThreads.shared) { await Self.expectDeath(path, call) }
       // The holder says that it has the slot; a kill before that leaves nothing to wait for.
-      while !FileManager.default.fileExists(atPath: path + "/holder") { try await Task.sleep(for: .milliseconds(1)) }
+      try await waitUntil("the holder of call \(call)") { FileManager.default.fileExists(atPath: path + "/holder") }
       let second = try Self.archives(path)
       if let refusal = error({ try second.open() }) {
         let holder = try String(contentsOfFile: path + "/holder", encoding: .utf8)
@@ -142,7 +145,7 @@ import Musl
         #expect(refusal.processIdentifier.map { "\($0)" } == holder, "call \(call)")
       }
       try Data().write(to: URL(filePath: path + "/asked"))
-      await end
+      await end.value
       try second.open()
       let log = try? String(contentsOfFile: path + "/log", encoding: .utf8)
       let opened = try second.openNewest()

@@ -44,17 +44,18 @@ import Musl
     for protection in ProtectionClass.allCases {
       try files.create("MARKER-name \(protection)", contents: content, protection: protection).close()
     }
-    try await device.setPasscode(DevicePasscode("MARKER-passcode"))
+    try await device.setPasscode(ProtectedDevice.Passcode("MARKER-passcode"))
     try archives.publishPending(content)
     let pending = try archives.openPending()
     try archives.publish(content, ArchiveSuccession(consuming: pending.archives.map(\.generation)))
     try files.setProtection(.none, of: "MARKER-name complete")
     try files.rename("MARKER-name none", to: "MARKER-name again")
-    try await device.changePasscode(from: DevicePasscode("MARKER-passcode"), to: DevicePasscode("MARKER-passcode 2"))
+    try await device.changePasscode(
+      from: ProtectedDevice.Passcode("MARKER-passcode"), to: ProtectedDevice.Passcode("MARKER-passcode 2"))
     let attempt = try archives.beginAttempt(at: archives.openNewest())
     attempt.note(node: 3)
     attempt.end()
-    try await device.removePasscode(DevicePasscode("MARKER-passcode 2"))
+    try await device.removePasscode(ProtectedDevice.Passcode("MARKER-passcode 2"))
     faulty.onCall(nil)
     #expect(found.all == [])
     // The search finds what is there.

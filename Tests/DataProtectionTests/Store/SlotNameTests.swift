@@ -19,7 +19,7 @@ import Testing
     _ protection: ProtectionClass
   ) async throws {
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     let store = try device.archives(for: slot, protection: protection)
     let first = try store.publish(Data("state".utf8)).generation
     try store.append(Data("change".utf8), to: first)
@@ -34,7 +34,7 @@ import Testing
     var world = world
     world.options.gracePeriod = .zero
     let device = try await world.open()
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     device.lock()
     let store = try device.archives(for: slot)
     store.keepState()
@@ -59,7 +59,7 @@ import Testing
     let device = try await world.open()
     try device.archives(for: slot).publish(Data("state".utf8))
     // Nobody has the slot open: it is sealed anew by its ledger alone.
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     #expect(try summaries(device).map(\.slot) == [slot])
   }
 

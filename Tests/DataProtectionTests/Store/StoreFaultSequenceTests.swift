@@ -35,6 +35,30 @@ import Testing
     #expect(first > 5 && acknowledged > 100)
   }
 
+  /// One in 256 changes ends with a zero, which is there without being written, and only as long as the file is.
+  @Test func `a change that ends with a zero is made durable to its last byte`() throws {
+    var found = 0
+    for _ in 0..<20_000 where found < 2 {
+      let memory = MemoryFileSystem()
+      let faulty = FaultyFileSystem(memory)
+      let store = try rig.archives(faulty)
+      let newest = try store.publish(content).generation
+      let start = try #require(memory.content(atPath: rig.path() + "/g-1")).count
+      faulty.fail(from: faulty.callCount + 1, [.synchronizeData], .error(.inputOutput))
+      let receipt = try #require(try store.append(Data("change".utf8), to: newest))
+      #expect(receipt.durability == .unknown)
+      guard memory.content(atPath: rig.path() + "/g-1")?[start + receipt.bytesWritten - 1] == 0 else { continue }
+      found += 1
+      let disk = memory.afterProcessDeath()
+      let next = try rig.archives(disk)
+      try next.open()
+      #expect(try next.openNewest().frames == [Data("change".utf8)])
+      try next.requireDurable()
+      #expect(try rig.observe(disk.afterPowerCut(.dropAll)) == .saved(content, [Data("change".utf8)]))
+    }
+    #expect(found == 2)
+  }
+
   /// Whatever fails on the way, once, or from then on.
   @Test(arguments: [false, true], [1, 300_000])
   func `nothing under the weaker class comes back once a save under a stronger one is acknowledged`(

@@ -9,70 +9,32 @@ import Testing
 @Suite struct StoreInterruptionTests {
   @Test(arguments: StoreScenario.allCases)
   func `without interruption the last state is reached and found`(_ scenario: StoreScenario) throws {
-    let (rig, memory) = try prepared(scenario)
-    var acknowledged = 0
-    try scenario.run(rig, memory) { acknowledged = $0 }
-    #expect(acknowledged == scenario.states.count - 1)
-    #expect(try rig.observe(memory.afterProcessDeath()) == scenario.states.last)
-    #expect(try rig.observe(memory.afterPowerCut(.dropAll)) == scenario.states.last)
+    let script = try Interruptions(scenario)
+    let memory = try script.runWhole()
     if scenario == .classChange || scenario == .resealing {
-      #expect(rig.generations(memory.afterPowerCut(.dropAll)).count == 1, "nothing is left under the old class or key")
+      let names = script.rig.generations(memory.afterPowerCut(.dropAll))
+      #expect(names.count == 1, "nothing is left under the old class or key")
     }
   }
 
   @Test(arguments: StoreScenario.allCases)
   func `a power cut after any call leaves the old or the new state, whole`(_ scenario: StoreScenario) throws {
-    let (rig, start) = try prepared(scenario)
-    for call in try cutPoints(scenario, rig, start) {
-      let memory = start.afterPowerCut(.dropAll)
-      memory.cutPower(afterCall: call)
-      let acknowledged = run(scenario, rig, memory)
-      #expect(memory.unsynchronizedCount <= PowerCutPolicy.exhaustiveCount, "any subset is tried")
-      for policy in memory.powerCutPolicies {
-        try check(scenario, rig, memory.afterPowerCut(policy), acknowledged, "cut after \(call), \(policy)")
-      }
-      try check(scenario, rig, memory.afterProcessDeath(), acknowledged, "killed after \(call)")
-    }
+    let script = try Interruptions(scenario)
+    try script.cutPowerAnywhere { try check(scenario, script.rig, $0, $1, $2) }
   }
 
   @Test(arguments: StoreScenario.allCases, FaultKind.allCases)
   func `a fault in any call leaves the old or the new state, whole`(
     _ scenario: StoreScenario, _ kind: FaultKind
   ) throws {
-    let (rig, start) = try prepared(scenario)
-    for call in 1...(try countCalls(scenario, rig, start)) {
-      let memory = start.afterPowerCut(.dropAll)
-      let faulty = FaultyFileSystem(memory)
-      faulty.fail(call: call, kind.fault)
-      var acknowledged = 0
-      do throws(ProtectionError) {
-        try scenario.run(rig, faulty) { acknowledged = $0 }
-      } catch {
-        #expect(error.code == .io || error.code == .durabilityUnknown, "\(scenario) \(call) \(error)")
-      }
-      let place = "\(kind) at \(call) \(faulty.hits)"
-      if kind == .interrupted || kind == .shortWrite {
-        #expect(acknowledged == scenario.states.count - 1, "neither is a failure: \(place)")
-      }
-      try check(scenario, rig, memory.afterProcessDeath(), acknowledged, place)
-      try check(scenario, rig, memory.afterPowerCut(.dropAll), acknowledged, place + ", then a power cut")
-    }
+    let script = try Interruptions(scenario)
+    try script.failAnywhere(kind, throwing: [.io, .durabilityUnknown]) { try check(scenario, script.rig, $0, $1, $2) }
   }
 
   @Test(arguments: StoreScenario.allCases)
   func `a disk that stays full or broken leaves the old or the new state, whole`(_ scenario: StoreScenario) throws {
-    let (rig, start) = try prepared(scenario)
-    for call in 1...(try countCalls(scenario, rig, start)) {
-      for operations in [[.write, .allocate], [.synchronize, .synchronizeData]] as [Set<FileSystemError.Operation>] {
-        let memory = start.afterPowerCut(.dropAll)
-        let faulty = FaultyFileSystem(memory)
-        faulty.fail(from: call, operations, .error(operations.contains(.write) ? .noSpace : .inputOutput))
-        let acknowledged = run(scenario, rig, faulty)
-        let place = "\(operations) from \(call)"
-        try check(scenario, rig, memory.afterProcessDeath(), acknowledged, place)
-        try check(scenario, rig, memory.afterPowerCut(.dropAll), acknowledged, place + ", then a power cut")
-      }
-    }
+    let script = try Interruptions(scenario)
+    try script.failFromAnywhere { try check(scenario, script.rig, $0, $1, $2) }
   }
 
   /// A run is killed after any call, or has any call fail and dies; the next one finds something and acknowledges that it is
@@ -81,52 +43,27 @@ import Testing
   func `what the next run acknowledges after a death or a fault survives a power cut`(
     _ scenario: StoreScenario, _ next: NextRun
   ) throws {
-    let (rig, start) = try prepared(scenario)
-    for call in 1...(try countCalls(scenario, rig, start)) {
-      let killed = start.afterPowerCut(.dropAll)
-      killed.cutPower(afterCall: call)
-      _ = run(scenario, rig, killed)
-      try check(next, rig, killed.afterProcessDeath(), "\(scenario) killed after \(call)")
-      let failed = start.afterPowerCut(.dropAll)
-      let faulty = FaultyFileSystem(failed)
-      faulty.fail(call: call, .error(.inputOutput))
-      _ = run(scenario, rig, faulty)
-      try check(next, rig, failed.afterProcessDeath(), "\(scenario) failed at \(call) \(faulty.hits)")
-    }
+    let script = try Interruptions(scenario)
+    try script.dieAnywhere { try check(next, script.rig, $0, $1) }
   }
 
   /// The same, with a fault in each call of the next run.
   @Test(arguments: [StoreScenario.appending, .publishing, .pending], NextRun.allCases)
   func `a fault in the next run leaves what was acknowledged`(_ scenario: StoreScenario, _ next: NextRun) throws {
-    let (rig, start) = try prepared(scenario)
-    for call in 1...(try countCalls(scenario, rig, start)) {
-      let killed = start.afterPowerCut(.dropAll)
-      killed.cutPower(afterCall: call)
-      _ = run(scenario, rig, killed)
-      let trial = killed.afterProcessDeath()
-      _ = try next.run(rig, trial)
-      for second in 1...trial.callCount {
-        let memory = killed.afterProcessDeath()
-        let faulty = FaultyFileSystem(memory)
-        faulty.fail(call: second, .error(.inputOutput))
-        guard let promised = try? next.run(rig, faulty) else { continue }
-        for policy in memory.powerCutPolicies {
-          let found = try rig.observe(memory.afterPowerCut(policy))
-          #expect(
-            found.content == promised.content && found.frames == promised.frames,
-            "\(scenario) killed after \(call), \(next) failed at \(second): \(found) for \(promised)")
-        }
-      }
+    let script = try Interruptions(scenario)
+    try script.failAfterDeath(after: try script.calls(), next) { promised, disk, place in
+      let found = try script.rig.observe(disk)
+      #expect(
+        found.content == promised.content && found.frames == promised.frames, "\(place): \(found) for \(promised)")
     }
   }
 
   /// What the run after a death does.
-  enum NextRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
+  enum NextRun: String, CaseIterable, NextScript, CustomTestStringConvertible {
     case saysUnchanged, appends, publishes, savesPending
 
     var testDescription: String { rawValue }
 
-    /// Runs as a new process; returns what it was told is durable, nil when that is nothing.
     func run(_ rig: StoreRig, _ fileSystem: any FileSystem) throws -> StoreState? {
       let store = try rig.archives(fileSystem)
       try store.open()
@@ -161,51 +98,6 @@ import Testing
         found.content == promised.content && found.frames == promised.frames && found.standing == .current,
         "\(place), then \(next), then \(policy): \(found) for \(promised)")
     }
-  }
-
-  /// How a call goes wrong in these tests.
-  enum FaultKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
-    case inputOutput, noSpace, interrupted, shortWrite
-
-    var testDescription: String { rawValue }
-    var fault: Fault {
-      switch self {
-      case .inputOutput: .error(.inputOutput)
-      case .noSpace: .error(.noSpace)
-      case .interrupted: .error(.interrupted)
-      case .shortWrite: .shortWrite
-      }
-    }
-  }
-
-  /// Runs a scenario to its end or its death; returns which state was acknowledged last.
-  private func run(_ scenario: StoreScenario, _ rig: StoreRig, _ fileSystem: any FileSystem) -> Int {
-    var acknowledged = 0
-    try? scenario.run(rig, fileSystem) { acknowledged = $0 }
-    return acknowledged
-  }
-
-  private func prepared(
-    _ scenario: StoreScenario, _ features: MemoryFileSystem.Features = .init()
-  ) throws -> (StoreRig, MemoryFileSystem) {
-    let rig = StoreRig()
-    let memory = MemoryFileSystem(features: features)
-    try scenario.prepare(rig, memory)
-    let settled = memory.afterPowerCut(.dropAll)
-    #expect(try rig.observe(settled.afterProcessDeath()) == scenario.states.first)
-    return (rig, settled)
-  }
-
-  private func cutPoints(_ scenario: StoreScenario, _ rig: StoreRig, _ start: MemoryFileSystem) throws -> [Int] {
-    let memory = start.afterPowerCut(.dropAll)
-    try scenario.run(rig, memory) { _ in }
-    return memory.cutPoints(after: 0)
-  }
-
-  private func countCalls(_ scenario: StoreScenario, _ rig: StoreRig, _ start: MemoryFileSystem) throws -> Int {
-    let memory = start.afterPowerCut(.dropAll)
-    try scenario.run(rig, memory) { _ in }
-    return memory.callCount
   }
 
   /// What a new process finds is one of the states from the last acknowledged one on; and saving goes on from there.
@@ -245,4 +137,8 @@ import Testing
     #expect(rig.generations(disk).count <= 2 + later.setAsideCount, "\(scenario), \(place): \(rig.names(disk))")
     #expect(later.setAsideCount <= (scenario == .retiring ? 1 : 0), "\(scenario), \(place): \(later)")
   }
+}
+
+extension StoreScenario: StoreScript {
+  static func observe(_ rig: StoreRig, _ disk: MemoryFileSystem) throws -> StoreState { try rig.observe(disk) }
 }

@@ -55,6 +55,37 @@ import Testing
     }
   }
 
+  private func part(_ place: UInt8, _ number: UInt64) -> Ledger.Part {
+    Ledger.Part(
+      place: PartPlace(rawValue: place)!, number: number, commitment: [UInt8](repeating: place, count: 32),
+      protection: .complete, byteCount: number)
+  }
+
+  @Test func `a generation has one to four parts, the root first, in rising places`() throws {
+    func read(_ parts: [Ledger.Part], _ change: (inout Ledger) -> Void = { _ in }) throws -> ProtectionError.Code? {
+      var changed = ledger
+      changed.current = Ledger.Record(generation: 9, parts: parts)
+      change(&changed)
+      return try errorCode {
+        let read = try Ledger(changed.encoded(keys: keys), keys: keys)
+        #expect(read == changed)
+      }
+    }
+    let four = [part(0, 9), part(1, 8), part(2, 7), part(3, 6)]
+    for count in 1...4 { #expect(try read(Array(four[..<count])) == nil) }
+    #expect(try read([part(0, 9), part(3, 2)]) == nil)
+    #expect(try read([]) == .corrupt)
+    #expect(try read(four + [part(3, 5)]) == .corrupt)
+    #expect(try read([part(1, 9)]) == .corrupt)
+    #expect(try read([part(0, 9), part(2, 8), part(1, 7)]) == .corrupt)
+    #expect(try read([part(0, 9), part(1, 9)]) == .corrupt)
+    #expect(try read([part(0, 9), part(1, 10)]) == .corrupt)
+    #expect(try read([part(0, 0)]) == .corrupt)
+    #expect(try read(four) { $0.pending[0].parts = four } == .corrupt)
+    #expect(try read(four) { $0.setAside[0].parts = four } == nil)
+    #expect(try read(four) { $0.owesRemoval = true } == nil)
+  }
+
   @Test func `what is written is read again`() throws {
     #expect(try Ledger(ledger.encoded(keys: keys), keys: keys) == ledger)
     #expect(try SlotList(list.encoded(keys: keys), keys: keys) == list)

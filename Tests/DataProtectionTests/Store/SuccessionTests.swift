@@ -8,7 +8,7 @@ import Testing
 /// What becomes of older generations when a new one is saved.
 @Suite struct SuccessionTests {
   private func record(
-    _ number: UInt64, _ flags: Ledger.Record.Flags = [], _ protection: ProtectionClass = .complete, bytes: UInt64 = 100
+    _ number: UInt64, _ flags: Ledger.Part.Flags = [], _ protection: ProtectionClass = .complete, bytes: UInt64 = 100
   ) -> Ledger.Record {
     Ledger.Record(
       generation: number, commitment: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 32),

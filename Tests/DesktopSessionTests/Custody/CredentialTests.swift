@@ -10,13 +10,13 @@ import Testing
 
   init() throws { directory = try Machine.scratch() }
 
-  private func open(_ provider: any DeviceKeyProvider) async throws -> ProtectedDevice {
-    var options = DeviceOptions()
+  private func open(_ provider: any ProtectedDevice.KeyProvider) async throws -> ProtectedDevice {
+    var options = ProtectedDevice.Options()
     options.keyProvider = provider
     return try await ProtectedDevice.open(at: .directory(directory + "/device"), options: options)
   }
 
-  private func expectRoundTrip(_ provider: any DeviceKeyProvider) async throws {
+  private func expectRoundTrip(_ provider: any ProtectedDevice.KeyProvider) async throws {
     do {
       let device = try await open(provider)
       try device.files(in: "f").create("secret", contents: Data("text".utf8), protection: ProtectionClass.none)
@@ -27,7 +27,7 @@ import Testing
   }
 
   /// Whether a provider says that no key was ever made.
-  private static func isAbsent(_ provider: some DeviceKeyProvider) throws -> Bool {
+  private static func isAbsent(_ provider: some ProtectedDevice.KeyProvider) throws -> Bool {
     if try provider.loadKey() != nil { false } else { true }
   }
 

@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Whether the keyring is said to have no key.
-  private static func isAbsent(_ provider: some DeviceKeyProvider) throws -> Bool {
+  private static func isAbsent(_ provider: some ProtectedDevice.KeyProvider) throws -> Bool {
     if try provider.loadKey() != nil { false } else { true }
   }
 
@@ -64,7 +64,7 @@ import Testing
   }
 
   private func open() async throws -> ProtectedDevice {
-    var options = DeviceOptions()
+    var options = ProtectedDevice.Options()
     options.keyProvider = provider
     return try await ProtectedDevice.open(at: .directory(desktop.directory + "/device"), options: options)
   }

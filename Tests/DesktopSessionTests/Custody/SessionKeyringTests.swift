@@ -15,7 +15,7 @@ import Testing
   private static let passcode = "correct horse"
 
   private static func open(_ directory: String, timeLimit: Duration = .seconds(60)) async throws -> ProtectedDevice {
-    var options = DeviceOptions()
+    var options = ProtectedDevice.Options()
     options.gracePeriod = .zero
     options.custody = SessionKeyring(.userSession, timeLimit: timeLimit)
     return try await ProtectedDevice.open(at: .directory(directory + "/device"), options: options)
@@ -23,7 +23,7 @@ import Testing
 
   @Test func `a program that is started again is unlocked, until the device is locked`() async throws {
     let device = try await Self.open(directory)
-    try await device.setPasscode(DevicePasscode(Self.passcode))
+    try await device.setPasscode(ProtectedDevice.Passcode(Self.passcode))
     await #expect(processExitsWith: .success) { [directory = directory as String] in
       let device = try await Self.open(directory)
       #expect(device.hasPasscode && device.lockState == .unlocked)
@@ -34,7 +34,7 @@ import Testing
       #expect(device.lockState == .locked)
     }
     // Nor are they there without a custody.
-    try await device.unlock(passcode: DevicePasscode(Self.passcode))
+    try await device.unlock(passcode: ProtectedDevice.Passcode(Self.passcode))
     let plain = try await ProtectedDevice.open(at: .directory(directory + "/device"))
     #expect(plain.lockState == .locked)
     #expect(try await Self.open(directory).lockState == .unlocked)
@@ -44,7 +44,7 @@ import Testing
 
   @Test func `keys expire`() async throws {
     let device = try await Self.open(directory, timeLimit: .seconds(4))
-    try await device.setPasscode(DevicePasscode(Self.passcode))
+    try await device.setPasscode(ProtectedDevice.Passcode(Self.passcode))
     #expect(try await Self.open(directory).lockState == .unlocked)
     try await Machine.wait(for: "the end of four seconds") { try await Self.open(directory).lockState == .locked }
     #expect(device.lockState == .unlocked, "a process that has the keys keeps them")

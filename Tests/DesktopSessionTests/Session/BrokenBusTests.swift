@@ -172,7 +172,7 @@ import Testing
     try await program.connect()
     let (device, mock) = (program.device, try desktop.mock)
     program.draft.text = "changed"
-    var seen: (DeviceLockState, Bool)?
+    var seen: (ProtectedDevice.LockState, Bool)?
     program.delegate.onSave = {
       // Blocks the main actor for as long as the inhibitor is held, and longer.
       let end = ContinuousClock.now + Machine.patience
@@ -265,7 +265,7 @@ import Testing
     #expect(program.device.lockState == .locked)
     let locked = try #require(program.log.position(of: "the screen is locked"))
     #expect(locked < (program.log.position(of: "preserved durable") ?? -1), "it came before the save was over")
-    try await program.device.unlock(passcode: DevicePasscode(SessionProgram.passcode))
+    try await program.device.unlock(passcode: ProtectedDevice.Passcode(SessionProgram.passcode))
     let again = SessionProgram.Draft()
     _ = try await program.coordinator.restore(into: again)
     #expect(again.text == "two")

@@ -10,7 +10,7 @@ import Testing
   init() throws { desktop = try MockDesktop() }
 
   private func program(
-    grace: Duration = .seconds(10), options: (inout DesktopSessionOptions) -> Void = { _ in }
+    grace: Duration = .seconds(10), options: (inout DesktopSessionDriver.Options) -> Void = { _ in }
   ) async throws -> SessionProgram {
     try await desktop.start()
     let program = try await SessionProgram(on: desktop, grace: grace, options: options)
@@ -73,10 +73,10 @@ import Testing
   @Test func `an unlocked screen takes the keys that another program was given the passcode for`() async throws {
     let custody = SharedCustody()
     let program = try await lockedProgram(custody)
-    var options = DeviceOptions()
+    var options = ProtectedDevice.Options()
     options.custody = custody
     let other = try await ProtectedDevice.open(at: .directory(desktop.state), options: options)
-    try await other.unlock(passcode: DevicePasscode(SessionProgram.passcode))
+    try await other.unlock(passcode: ProtectedDevice.Passcode(SessionProgram.passcode))
     #expect(program.device.lockState == .locked)
     try await desktop.tell("Unlock")
     try await program.wait(for: .active)

@@ -2,10 +2,11 @@ import StateRestoration
 import Synchronization
 
 /// Everything that a program's parts did, in one order.
-final class EventLog: RestorationLog {
+final class EventLog: Sendable {
   private let entries = Mutex<[String]>([])
 
-  func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) { add(message()) }
+  /// The log whose messages are entries.
+  var log: RestorationLog { RestorationLog { _, message in self.add(message()) } }
 
   func add(_ entry: String) { entries.withLock { $0.append(entry) } }
 

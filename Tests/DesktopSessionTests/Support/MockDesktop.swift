@@ -80,13 +80,13 @@ final class MockDesktop: Sendable {
   }
 
   /// The options of a driver on this bus, quick enough for tests.
-  func options(log: EventLog) -> DesktopSessionOptions {
-    var options = DesktopSessionOptions(applicationName: "test")
+  func options(log: EventLog) -> DesktopSessionDriver.Options {
+    var options = DesktopSessionDriver.Options(applicationName: "test")
     options.systemBus = .address(address)
     options.sessionBus = .address(address)
     options.callTimeout = .milliseconds(500)
     options.reconnectDelays = .milliseconds(20) ... .milliseconds(100)
-    options.log = log
+    options.log = log.log
     return options
   }
 }

@@ -19,18 +19,18 @@ import Testing
 
   /// Makes and launches the program; nobody has answered on the bus when this returns.
   init(
-    on desktop: MockDesktop, grace: Duration = .seconds(10), custody: (any ClassKeyCustody)? = nil,
-    options change: (inout DesktopSessionOptions) -> Void = { _ in }
+    on desktop: MockDesktop, grace: Duration = .seconds(10), custody: (any ProtectedDevice.KeyCustody)? = nil,
+    options change: (inout DesktopSessionDriver.Options) -> Void = { _ in }
   ) async throws {
     self.desktop = desktop
-    var deviceOptions = DeviceOptions()
+    var deviceOptions = ProtectedDevice.Options()
     deviceOptions.gracePeriod = grace
     deviceOptions.custody = custody
     device = try await ProtectedDevice.open(at: .directory(desktop.state), options: deviceOptions)
-    if !device.hasPasscode { try await device.setPasscode(DevicePasscode(Self.passcode)) }
+    if !device.hasPasscode { try await device.setPasscode(ProtectedDevice.Passcode(Self.passcode)) }
     delegate = Delegate(draft, log)
     var configuration = RestorationConfiguration(application: "test", applicationVersion: "1")
-    configuration.log = log
+    configuration.log = log.log
     coordinator = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)
     application = try RestorableApplication(device: device, coordinator: coordinator, delegate: delegate)
     try await application.launch()
@@ -53,7 +53,7 @@ import Testing
     try await Machine.wait(for: "\(text) in \(log.all)") { log.position(of: text) != nil }
   }
 
-  func wait(for state: LifecycleState) async throws {
+  func wait(for state: Lifecycle.State) async throws {
     try await Machine.wait(for: "\(state) instead of \(application.lifecycle.state): \(log.all)") {
       application.lifecycle.state == state
     }
@@ -87,6 +87,6 @@ import Testing
       if case .success(.preserved(let receipt)) = result { log.add("preserved \(receipt.durability)") }
     }
     func protectedDataWillBecomeUnavailable() { log.add("keys go") }
-    func didReceive(_ notification: LifecycleNotification) { log.add("\(notification)") }
+    func didReceive(_ notification: Lifecycle.Notification) { log.add("\(notification)") }
   }
 }

@@ -3,9 +3,9 @@ import StateRestoration
 import Synchronization
 
 /// Class keys that several programs share, kept in memory; it can hang.
-final class SharedCustody: ClassKeyCustody {
+final class SharedCustody: ProtectedDevice.KeyCustody {
   private let forgets: Bool
-  private let keys = Mutex<[ClassKeyCustodyEntry: [UInt8]]>([:])
+  private let keys = Mutex<[ProtectedDevice.KeyCustodyEntry: [UInt8]]>([:])
   private let isStuck = Atomic<Bool>(false)
   private let mayGo = DispatchSemaphore(value: 0)
 
@@ -14,17 +14,17 @@ final class SharedCustody: ClassKeyCustody {
   /// - Parameter forgets: Whether a lock takes the keys away; otherwise every program can unlock without a passcode.
   init(forgets: Bool = true) { self.forgets = forgets }
 
-  func keep(_ key: Span<UInt8>, for entry: ClassKeyCustodyEntry) {
+  func keep(_ key: Span<UInt8>, for entry: ProtectedDevice.KeyCustodyEntry) {
     let bytes = key.indices.map { key[$0] }
     keys.withLock { $0[entry] = bytes }
   }
 
-  func lend(_ entry: ClassKeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
+  func lend(_ entry: ProtectedDevice.KeyCustodyEntry, to body: (Span<UInt8>) -> Void) {
     if isStuck.load(ordering: .acquiring) { mayGo.wait() }
     if let bytes = keys.withLock({ $0[entry] }) { body(bytes.span) }
   }
 
-  func forget(_ entry: ClassKeyCustodyEntry) {
+  func forget(_ entry: ProtectedDevice.KeyCustodyEntry) {
     if forgets { keys.withLock { $0[entry] = nil } }
   }
 

@@ -7,7 +7,7 @@ struct DesktopSessionSnippets {
   @MainActor func followSession(
     of application: RestorableApplication, on device: ProtectedDevice
   ) -> DesktopSessionDriver {
-    var options = DesktopSessionOptions(applicationName: "Notes")
+    var options = DesktopSessionDriver.Options(applicationName: "Notes")
     options.onUnlock = { print("Show the field for the passcode.") }
     let driver = DesktopSessionDriver(application: application, device: device, options: options)
     driver.start()
@@ -16,7 +16,7 @@ struct DesktopSessionSnippets {
   // snippet end
 
   // snippet: Extent
-  @Observable final class DocumentController: StatefulController {
+  @Observable final class DocumentController: RestorableController, StatefulObject {
     let restoration = RestorationIdentity("document", class: "document")
     var restorableState = ""
   }
@@ -26,13 +26,13 @@ struct DesktopSessionSnippets {
   }
 
   @MainActor func launch(_ application: RestorableApplication, isSessionRestored: Bool) async throws {
-    try await application.launch(LaunchOptions(extent: isSessionRestored ? .restore : .launch))
+    try await application.launch(Lifecycle.LaunchOptions(extent: isSessionRestored ? .restore : .launch))
   }
   // snippet end
 
   // snippet: Custody
   @MainActor func openDevice() async throws -> ProtectedDevice {
-    var options = DeviceOptions()
+    var options = ProtectedDevice.Options()
     options.gracePeriod = .zero
     options.keyProvider = SecretServiceKey(application: "com.example.notes", label: "Notes: device key")
     options.custody = SessionKeyring(.session, timeLimit: .seconds(8 * 3600))

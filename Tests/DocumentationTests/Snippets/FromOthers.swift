@@ -3,7 +3,7 @@ import StateRestoration
 
 @MainActor struct FromOthersSnippets {
   // snippet: FromUIKit
-  @Observable final class NoteViewController: StatefulController, FinishingObject {
+  @Observable final class NoteViewController: RestorableController, StatefulObject, FinishingObject {
     nonisolated struct State: Codable, Sendable {
       var draft = ""
       var caret = 0
@@ -38,7 +38,7 @@ import StateRestoration
   // snippet end
 
   // snippet: Scope
-  @MainActor func readByKey(at location: DeviceLocation) async throws {
+  @MainActor func readByKey(at location: ProtectedDevice.Location) async throws {
     let scope = RestorationScope("window")
     let session = try await RestorationSession.open(at: location, root: scope)
     let pane = scope.scope("pane")

@@ -31,34 +31,9 @@ struct LifeOfAProgramSnippets {
   }
   // snippet end
 
-  // snippet: LifeSession
-  final class Reader: RestorationSessionDelegate {
-    var sortsByDate = false
-
-    func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { coder.context.versionTag == "2" }
-
-    func willEncodeRestorableState(with coder: RestorationEncoder) { coder.encode(sortsByDate, forKey: "sort") }
-    func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
-      sortsByDate = try coder.decodeIfPresent(Bool.self, forKey: "sort") ?? false
-    }
-
-    func didEnterBackground() { print("nobody sees it now") }
-    func makeSnapshot() -> Data? { Data("a picture".utf8) }
-    func sessionDidEnd(by signal: LifecycleSignal?) { print("the terminal is the user's again") }
-  }
-
-  @MainActor func run(_ draft: StoredValue<String>, _ reader: Reader) async throws {
-    try await RestorationSession.run(at: .applicationState("com.example.reader"), root: draft, delegate: reader) {
-      session in
-      let files = try session.device.files(in: "notes")
-      session.application?.manage(try files.open("today"))
-    }
-  }
-  // snippet end
-
   // snippet: LifeObservers
   final class Downloads {
-    private var observation: LifecycleObservation?
+    private var observation: Lifecycle.Observation?
 
     @MainActor func follow(_ lifecycle: Lifecycle) {
       observation = lifecycle.observeCallbacks { [weak self] callback in
@@ -76,7 +51,7 @@ struct LifeOfAProgramSnippets {
   // snippet end
 
   // snippet: LifeSensitive
-  @Observable final class AccountController: StatefulController, SensitiveContent {
+  @Observable final class AccountController: RestorableController, StatefulObject, SensitiveContent {
     let restoration: RestorationIdentity = "account"
     var restorableState = 0
     private(set) var isHidden = false
@@ -109,3 +84,31 @@ struct LifeOfAProgramSnippets {
   }
   // snippet end
 }
+
+// snippet: LifeSession
+@MainActor final class Reader {
+  var sortsByDate = false
+}
+
+// In an extension of its own: there the compiler warns of a misspelt method.
+extension Reader: RestorationSessionDelegate {
+  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { coder.context.versionTag == "2" }
+
+  func willEncodeRestorableState(with coder: RestorationEncoder) { coder.encode(sortsByDate, forKey: "sort") }
+  func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+    sortsByDate = try coder.decodeIfPresent(Bool.self, forKey: "sort") ?? false
+  }
+
+  func didEnterBackground() { print("nobody sees it now") }
+  func makeSnapshot() -> Data? { Data("a picture".utf8) }
+  func sessionDidEnd(by signal: SignalDriver.Signal?) { print("the terminal is the user's again") }
+}
+
+@MainActor func run(_ draft: StoredValue<String>, _ reader: Reader) async throws {
+  try await RestorationSession.run(at: .applicationState("com.example.reader"), root: draft, delegate: reader) {
+    session in
+    let files = try session.device.files(in: "notes")
+    session.application?.manage(try files.open("today"))
+  }
+}
+// snippet end

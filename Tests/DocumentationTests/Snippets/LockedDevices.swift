@@ -14,7 +14,7 @@ struct LockedDevicesSnippets {
 
   // snippet: AwaitLate
   @MainActor func unlock(_ device: ProtectedDevice, _ application: RestorableApplication) async throws {
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     if let report = await application.finishLateRestoration() { print(report) }
   }
   // snippet end
@@ -38,7 +38,7 @@ struct LockedDevicesSnippets {
     func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
     func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 
-    func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration {
+    func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> RestorationCoordinator.LateRestoration {
       .restoreUntouched
     }
 

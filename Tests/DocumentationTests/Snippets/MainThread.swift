@@ -1,5 +1,6 @@
 import Foundation
 import StateRestoration
+import Testing
 
 enum MainThreadSnippets {
   @MainActor static func open() throws {
@@ -16,7 +17,7 @@ enum MainThreadSnippets {
 
 // snippet: PollingLoop
 @MainActor func edit(_ draft: StoredValue<String>) throws {
-  let turns = PollableRestorationMainLoop()
+  let turns = RestorationMainLoop.Pollable()
   let session = try RestorationSession.openNow(
     at: .applicationState("com.example.draft"), root: draft,
     configuration: RestorationConfiguration(mainLoop: turns.mainLoop))
@@ -38,7 +39,7 @@ enum MainThreadSnippets {
 // snippet end
 
 // snippet: FrameLoop
-@MainActor func play(_ turns: PollableRestorationMainLoop, drawFrame: () -> Bool) {
+@MainActor func play(_ turns: RestorationMainLoop.Pollable, drawFrame: () -> Bool) {
   while drawFrame() { turns.runDueBlocks() }
 }
 // snippet end
@@ -52,6 +53,24 @@ protocol Toolkit: Sendable {
 // snippet: OwnLoop
 @MainActor func configuration(of toolkit: some Toolkit) -> RestorationConfiguration {
   RestorationConfiguration(mainLoop: RestorationMainLoop { block in toolkit.post(block) })
+}
+// snippet end
+
+/// A class of a toolkit, which says nothing of actors.
+class Widget {
+  func insert(_ typed: String) {}
+}
+
+// snippet: WidgetOfAToolkit
+final class NoteView: Widget {
+  let text: StoredValue<String>
+
+  init(_ text: StoredValue<String>) { self.text = text }
+
+  override func insert(_ typed: String) {
+    let text = text  // the closure must not take `self` along
+    MainActor.assumeIsolated { text.value += typed }
+  }
 }
 // snippet end
 
@@ -75,6 +94,93 @@ protocol Terminal: Sendable {
   return windows
 }
 // snippet end
+
+/// A window that shows the program's widgets, or asks for a passcode.
+@MainActor protocol CoverableWindow: AnyObject {
+  func fill()
+  func cover(asking question: String)
+}
+
+// snippet: LockScreen
+@MainActor final class LockScreen {
+  private let session: RestorationSession
+  private let window: any CoverableWindow
+
+  init(_ session: RestorationSession, over window: some CoverableWindow) {
+    (self.session, self.window) = (session, window)
+    // The desktop, or another thread, may lock and unlock as well.
+    session.protectedDataDidChange = { [weak self] _ in self?.show() }
+    show()
+  }
+
+  func show(_ question: String = "Passcode:") {
+    if session.device.lockState == .unlocked { window.fill() } else { window.cover(asking: question) }
+  }
+
+  func lock() { session.device.lock() }
+
+  func answer(_ passcode: String) {
+    do throws(RestorationError) {
+      try session.unlockNow(passcode: passcode)
+      show()
+    } catch {
+      show("Not right, wait \(error.retryDelay?.components.seconds ?? 0) s:")
+    }
+  }
+}
+// snippet end
+
+// snippet: SetPasscodeNow
+@MainActor func choose(_ passcode: String, in session: RestorationSession) throws {
+  try session.device.setPasscodeNow(ProtectedDevice.Passcode(passcode))
+}
+// snippet end
+
+/// Says what a window shows, one after the other.
+@MainActor private final class ShownWindow: CoverableWindow {
+  private let text: StoredValue<String>
+  private let (shown, continuation) = AsyncStream.makeStream(of: String.self)
+
+  init(_ text: StoredValue<String>) { self.text = text }
+
+  func fill() { continuation.yield("text: \(text.value)") }
+  func cover(asking question: String) { continuation.yield(question) }
+
+  /// Waits until it has shown something else than before.
+  func next() async -> String? {
+    for await text in shown { return text }
+    return nil
+  }
+}
+
+@MainActor struct LockScreenTests {
+  @Test func `the lock screen of the article covers the window, and shows it after the right passcode`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lock-screen-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let text = StoredValue("text", "")
+    let session = try RestorationSession.openNow(
+      at: .directory(folder.path), root: text, configuration: RestorationConfiguration(), answering: [])
+    NoteView(text).insert("mine")
+    let window = ShownWindow(text)
+    let screen = LockScreen(session, over: window)
+    #expect(await window.next() == "text: mine")
+    try choose("1234", in: session)
+    screen.lock()
+    #expect(await window.next() == "Passcode:")
+    screen.answer("4321")
+    #expect(await window.next() == "Not right, wait 0 s:")
+    screen.answer("1234")
+    #expect(await window.next() == "text: mine")
+    // The session tells of it as well.
+    #expect(await window.next() == "text: mine")
+    session.device.lock(gracePeriod: .zero)
+    #expect(await window.next() == "Passcode:")
+    let device = session.device
+    try await device.unlock(passcode: "1234")
+    #expect(await window.next() == "text: mine")
+    try session.closeNow()
+  }
+}
 
 // snippet: RunWithLoop
 @MainActor func begin(_ draft: StoredValue<String>, _ application: some Toolkit) async throws {

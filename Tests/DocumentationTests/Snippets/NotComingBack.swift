@@ -29,34 +29,8 @@ struct NotComingBackSnippets {
   }
   // snippet end
 
-  // snippet: Recovery
-  final class AppDelegate: RestorationCoordinatorDelegate {
-    private var savedBy: ApplicationVersion?
-
-    func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
-
-    func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool {
-      savedBy = coder.context.applicationVersion
-      return true
-    }
-
-    func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome) {
-      for finding in outcome.receipt?.findings ?? [] { print(finding) }
-    }
-
-    func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: RestorationError) {
-      print("Your changes are not saved yet: \(error)")
-    }
-
-    func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool {
-      // Another version of the program saved the state, and this one has mended the editor.
-      savedBy != coordinator.configuration.applicationVersion && path == ["window", "editor"]
-    }
-  }
-  // snippet end
-
   // snippet: Invalidate
-  final class ClockController: StatefulController {
+  final class ClockController: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "clock"
     var restorableState = 0
 
@@ -67,3 +41,32 @@ struct NotComingBackSnippets {
   }
   // snippet end
 }
+
+// snippet: Recovery
+@MainActor final class AppDelegate {
+  private var savedBy: RestorationArchive.ApplicationVersion?
+}
+
+// In an extension of its own: there the compiler warns of a method that nearly has the name or the type of one of these.
+extension AppDelegate: RestorationCoordinatorDelegate {
+  func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+
+  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool {
+    savedBy = coder.context.applicationVersion
+    return true
+  }
+
+  func coordinator(_ coordinator: RestorationCoordinator, didPreserve outcome: PreservationOutcome) {
+    for finding in outcome.receipt?.findings ?? [] { print(finding) }
+  }
+
+  func coordinator(_ coordinator: RestorationCoordinator, didFailToPreserve error: RestorationError) {
+    print("Your changes are not saved yet: \(error)")
+  }
+
+  func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool {
+    // Another version of the program saved the state, and this one has mended the editor.
+    savedBy != coordinator.configuration.applicationVersion && path == ["window", "editor"]
+  }
+}
+// snippet end

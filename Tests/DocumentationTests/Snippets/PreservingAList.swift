@@ -43,7 +43,6 @@ struct PreservingAListSnippets {
 
   // snippet: Changing
   @MainActor func remove(noteAt row: Int, from source: Notes, shownIn list: ListController) {
-    list.dataSourceWillChange()
     source.notes.remove(at: row)
     list.dataSourceDidLoad(elementCounts: [source.notes.count])
   }

@@ -2,8 +2,25 @@ import Observation
 import StateRestoration
 
 struct OwnClassesSnippets {
+  // snippet: Parent
+  /// A document with a filter below it, and a ruler that has state of its own.
+  final class DocumentController: RestorationParent, RestorationViewOwner {
+    let restoration: RestorationIdentity = "document"
+    let filter = StoredValue("filter", "")
+    let ruler = Ruler()
+
+    var restorationChildren: [any RestorableController] { [filter] }
+    var restorationViews: [any RestorableView] { [ruler] }
+  }
+
+  final class Ruler: RestorableView {
+    let restoration: RestorationIdentity = "ruler"
+    @Restored("unit") var unit = "cm"
+  }
+  // snippet end
+
   // snippet: Factory
-  @Observable final class NoteController: StatefulController, RestorationFactory {
+  @Observable final class NoteController: StatefulObject, RestorationFactory {
     nonisolated struct State: Codable, Sendable {
       var draft = ""
     }
@@ -37,12 +54,14 @@ struct OwnClassesSnippets {
   }
 
   // snippet: Container
-  final class PairController: RestorationContainer {
+  final class PairController: SelectiveContainer {
     let restoration: RestorationIdentity = "pair"
     var left: (any RestorableController)?
     var right: (any RestorableController)?
+    var isFolded = false
 
     var restorationChildren: [any RestorableController] { [left, right].compactMap { $0 } }
+    var visibleControllers: [any RestorableController] { isFolded ? [] : restorationChildren }
 
     func restorationRole(of child: any RestorableController) -> RestorationRole? {
       child === left ? "left" : "right"
@@ -62,7 +81,7 @@ struct OwnClassesSnippets {
   }
 
   // snippet: Reference
-  final class InspectorController: CodingController {
+  final class InspectorController: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "inspector"
     weak var inspected: NoteController?
 

@@ -15,13 +15,13 @@ struct ThreeWaysSnippets {
     var caret = 0
   }
 
-  @Observable final class EditorController: StatefulController {
+  @Observable final class EditorController: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "editor"
     var restorableState = EditorState()
   }
 
   // 3. UIKit's way, for class trees.
-  class CanvasController: CodingController {
+  class CanvasController: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "canvas"
     var zoom = 1.0
 

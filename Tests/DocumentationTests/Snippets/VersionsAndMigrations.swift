@@ -24,7 +24,7 @@ struct VersionsAndMigrationsSnippets {
     }
   }
 
-  @Observable final class EditorController: StatefulController {
+  @Observable final class EditorController: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "editor"
     var restorableState = EditorState()
   }
@@ -44,7 +44,7 @@ struct VersionsAndMigrationsSnippets {
   // snippet end
 
   // snippet: NewType
-  final class PlayerController: CodingController {
+  final class PlayerController: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "player"
     // Until version 1.4 of the program this was a whole number of percent, under the key "volume".
     @Restored("loudness") var loudness = 1.0
@@ -79,7 +79,7 @@ struct VersionsAndMigrationsSnippets {
   }
 
   // snippet: StoredVersion
-  class CanvasController: CodingController {
+  class CanvasController: RestorableController, CodingObject {
     var restoration: RestorationIdentity { RestorationIdentity("canvas", version: 2) }
     var zoom = 1.0
 

@@ -5,6 +5,84 @@ import Testing
 
 @testable import two_windows
 
+/// A window of a toolkit, which can show a dialog.
+@MainActor protocol DialogWindow: AnyObject {
+  func closeDialog()
+  func openDialog(
+    _ text: String, onChange: @escaping @MainActor (String) -> Void, onEnd: @escaping @MainActor (Bool) -> Void)
+}
+
+// snippet: DialogOfAToolkit
+@MainActor func mirrorDialog(of page: Page, in window: some DialogWindow) {
+  window.closeDialog()
+  guard let dialogue = page.presentedController as? RenameDialogue else { return }
+  window.openDialog(dialogue.name) { text in
+    dialogue.name = text
+  } onEnd: { isAccepted in
+    if isAccepted { dialogue.presentation?.finish(with: dialogue.name) } else { dialogue.presentation?.cancel() }
+    mirrorDialog(of: page, in: window)
+  }
+}
+// snippet end
+
+// snippet: OneEditor
+struct Draft: Codable {
+  var text = ""
+  var caret = 0
+}
+
+@MainActor final class Editor {
+  private let document: StoredValue<String>
+  private let drafts: RestorationScope
+
+  init(in scope: RestorationScope) {
+    document = scope.value("document", default: "untitled")
+    drafts = scope.scope("drafts")
+  }
+
+  /// What the widget shows.
+  var draft: StoredValue<Draft> { drafts.value(document.value, default: Draft()) }
+
+  func show(_ identifier: String) { document.value = identifier }
+  func forget(_ identifier: String) { drafts.removeValue(forKey: identifier) }
+}
+// snippet end
+
+/// Shows dialogs, and has the test end them.
+@MainActor private final class DialogTestWindow: DialogWindow {
+  var dialog: (text: String, onChange: (String) -> Void, onEnd: (Bool) -> Void)?
+
+  func closeDialog() { dialog = nil }
+  func openDialog(
+    _ text: String, onChange: @escaping @MainActor (String) -> Void, onEnd: @escaping @MainActor (Bool) -> Void
+  ) { dialog = (text, onChange, onEnd) }
+}
+
+@MainActor struct WidgetSnippetTests {
+  @Test func `the dialog of the article gives its result, and its widget goes`() {
+    let (page, window) = (Page("first"), DialogTestWindow())
+    mirrorDialog(of: page, in: window)
+    #expect(window.dialog == nil)
+    page.present(RenameDialogue())
+    mirrorDialog(of: page, in: window)
+    window.dialog?.onChange("Diary")
+    window.dialog?.onEnd(true)
+    #expect(window.dialog == nil && page.presentedController == nil && page.title.value == "Diary")
+  }
+
+  @Test func `the editor of the article keeps text and caret of each document`() {
+    let editor = Editor(in: RestorationScope("window"))
+    editor.show("a")
+    editor.draft.value = Draft(text: "first", caret: 3)
+    editor.show("b")
+    #expect(editor.draft.value.text == "")
+    editor.show("a")
+    #expect(editor.draft.value.text == "first" && editor.draft.value.caret == 3)
+    editor.forget("a")
+    #expect(editor.draft.value.text == "")
+  }
+}
+
 @MainActor @Suite struct WindowPartsSnippets {
   private let registry = RestorationRegistry()
 
@@ -28,7 +106,7 @@ import Testing
 
   // snippet: RecentlyClosed
   @MainActor func drawMenu(of windows: RestoredWindows<Page>) {
-    for session in windows.recentlyClosed { print("Reopen “\(session.title)”") }
+    for window in windows.recentlyClosed { print("Reopen “\(window.title)”") }
   }
   // snippet end
 
@@ -68,6 +146,21 @@ import Testing
     return program.value("order", default: "by name")
   }
   // snippet end
+
+  @MainActor func runWithScope(
+    _ main: @MainActor (RestoredWindows<StoredValue<String>>) async throws -> Void
+  ) async throws {
+    // snippet: ScopeOfYourOwn
+    let program = RestorationScope("program")
+    let order = program.value("order", default: "by name")
+    try await RestorationSession.run(
+      at: .applicationState("com.example.pages"), windows: { _ in StoredValue("order", order.value) }, scope: program
+    ) { windows in
+      if windows.roots.isEmpty { try await windows.openNew() }
+      try await main(windows)
+    }
+    // snippet end
+  }
 
   // snippet: Book
   @Observable final class Book: ContainerController {

@@ -115,8 +115,14 @@ final class DemoHarness {
 
   /// The path of the only file of the state whose name begins so.
   func stateFile(beginning text: String) throws -> String? {
-    let paths = try stateBytes().keys.filter { URL(fileURLWithPath: $0).lastPathComponent.hasPrefix(text) }
-    return paths.count == 1 ? paths.first.map { state + "/" + $0 } : nil
+    let paths = try stateFiles(beginning: text)
+    return paths.count == 1 ? paths.first : nil
+  }
+
+  /// The paths of the files of the state whose names begin so, in the order of their names.
+  func stateFiles(beginning text: String) throws -> [String] {
+    let names = try stateBytes().keys.filter { URL(fileURLWithPath: $0).lastPathComponent.hasPrefix(text) }
+    return names.sorted().map { state + "/" + $0 }
   }
 
   /// Starts the program where nothing was preserved, and waits for its first screen.

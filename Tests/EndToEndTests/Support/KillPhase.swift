@@ -2,7 +2,7 @@ import SeededRandom
 
 /// Where a kill is meant to land.
 enum KillPhase: CaseIterable {
-  case capture, write, sync, publish, restore, promotion
+  case capture, write, sync, publish, restore, promotion, jot
 
   /// Whether the switch waits until the program has started: the phases of the start itself cannot.
   var isArmedLater: Bool { self != .restore }
@@ -27,6 +27,13 @@ enum KillPhase: CaseIterable {
         "restoring/log:1:before", "restoring/log:1:after", "restoring/pwrite:\(1 + choice % 15):torn",
         "restoring/pwrite:\(1 + choice % 15):after", "restoring/fdatasync:1:\(["before", "after"][choice % 2])",
       ][n % 5]
+    case .jot:
+      // While locked from the start: what is beside the state, and then the state that can be read.
+      [
+        "capturing/log:1:after", "pwrite:\(1 + choice % 4):torn", "pwrite:\(1 + choice % 4):after",
+        "fsync:\(1 + choice % 3):before", "fdatasync:1:\(["before", "after"][choice % 2])",
+        "renameat2:\(1 + choice % 2):before", "renameat2:\(1 + choice % 2):after",
+      ][n % 7]
     case .promotion:
       // Armed at the unlock: the counted passcode, then the save that joins the jot.
       [

@@ -1,4 +1,5 @@
 import Foundation
+import Patience
 
 #if canImport(Glibc)
 import Glibc
@@ -20,9 +21,10 @@ struct ProgramRun {
   /// - Parameters:
   ///   - environment: Variables that are set besides this process's; those that are empty are taken away.
   ///   - input: What the program reads from standard input.
+  ///   - patience: After so long it is killed, and the test fails.
   init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], input: String = "",
-    directory: String? = nil
+    directory: String? = nil, patience: Duration = .seconds(180)
   ) async throws {
     let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("run-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: false)
@@ -38,12 +40,20 @@ struct ProgramRun {
     process.standardInput = try FileHandle(forReadingFrom: files[0])
     process.standardOutput = try FileHandle(forWritingTo: files[1])
     process.standardError = try FileHandle(forWritingTo: files[2])
-    try await withCheckedThrowingContinuation { continuation in
-      process.terminationHandler = { @Sendable _ in continuation.resume() }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
+    let (ends, end) = AsyncStream.makeStream(of: Never.self)
+    process.terminationHandler = { @Sendable _ in end.finish() }
+    try process.run()
+    let limit = Task { [patience, identifier = process.processIdentifier] in
+      try await Task.sleep(for: patience)
+      kill(identifier, SIGKILL)
     }
+    for await _ in ends {}
+    limit.cancel()
     status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     output = String(decoding: try Data(contentsOf: files[1]), as: UTF8.self)
     error = String(decoding: try Data(contentsOf: files[2]), as: UTF8.self)
+    if case .success = await limit.result {
+      throw TimedOut(description: "\(program) \(arguments) was not at an end after \(patience):\n\(output)\n\(error)")
+    }
   }
 }

@@ -55,6 +55,10 @@ struct Typist {
       kill: kill, isArmedLater: phase.isArmedLater, power: cut.variable, rows: 40)
     var second: PseudoTerminal?
     do {
+      if phase == .jot {
+        try await jot(terminal)
+        throw PseudoTerminal.Ended()
+      }
       var random = SplitMix64(seed: seed)
       let told = try await unlock(terminal)
       // The life before died restoring a node: this one does without it and must not cost what is left out.
@@ -149,15 +153,26 @@ struct Typist {
     try await terminal.wait(for: "Diary.md after \(lastLife), with \"\(told)\"") { $0.text.contains("Diary.md") }
   }
 
+  /// Jots on a device that is locked from the start, and lets the program save it.
+  private func jot(_ terminal: PseudoTerminal) async throws {
+    try await terminal.wait(forText: "Locked")
+    harness.arm()
+    await terminal.type("\tjot")
+    try await terminal.wait(forText: "Jot: jot")
+    try await terminal.wait(for: "a receipt") { Self.receipt(on: $0) != nil }
+    harness.killNow()
+    await terminal.type("s")
+  }
+
   /// A jot while locked is sealed one-way; the save after the unlock joins it.
   private func lockAndJot(_ terminal: PseudoTerminal, armsAtUnlock: Bool) async throws {
     try await harness.lock(terminal)
     await terminal.type("\tjot")
-    try await terminal.wait(forText: "jot")
+    try await terminal.wait(forText: "Jot: jot")
     await terminal.pump(milliseconds: 700)
     if armsAtUnlock { harness.arm() }
     await terminal.type("\t0\r")
-    try await terminal.wait(forText: "Diary.md")
+    try await terminal.wait(for: "the unlock") { !$0.text.contains("Locked") }
     await terminal.pump(milliseconds: 400)
   }
 

@@ -26,6 +26,14 @@ struct CanvasTests {
     #expect(canvas.text == "\n  abc\n")
   }
 
+  @Test func `a row that is cut short says so`() {
+    var canvas = Canvas(rows: 3, columns: 4)
+    canvas.drawRow("abcd", row: 0, in: canvas.bounds, style: .plain)
+    canvas.drawRow("abcde", row: 1, in: canvas.bounds, style: .plain)
+    canvas.drawRow("한국어", row: 2, in: canvas.bounds, style: .plain)
+    #expect(canvas.text == "abcd\nabc…\n한 …")
+  }
+
   @Test func `escape bytes in a text never reach the terminal`() {
     var canvas = Canvas(rows: 1, columns: 20)
     canvas.draw("\u{1B}[2J", row: 0, column: 0, in: canvas.bounds)

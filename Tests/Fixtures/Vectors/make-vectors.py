@@ -127,15 +127,16 @@ def store(archive):
     epoch, boot = pseudorandom("worked example epoch", 8), pseudorandom("worked example boot", 16)
     number = archive["generation"]
     revision, node = 1, 3
-    current = struct.pack("<Q32sBBQ", number, commitment, CLASSES[archive["protection"]], 0,
-                          len(archive["file"]) // 2)
+    # One part, at place 0.
+    current = struct.pack("<QB", number, 1) + struct.pack(
+        "<BQ32sBBQ", 0, number, commitment, CLASSES[archive["protection"]], 0, len(archive["file"]) // 2)
     name = b"".join(struct.pack("<I", len(part)) + part.encode() for part in
                     (archive["application"], archive["scene"], archive["slot"]))
     name += bytes(-len(name) % 64)
     name_key, name_salt = (pseudorandom(f"worked example slot name {part}", count)
                            for part, count in (("key", 32), ("salt", 24)))
     sealed_name, _ = chunked(name_key, name_salt, identity, name)
-    ledger = identity + epoch + struct.pack("<QQBBBB", revision, number, 1, 0, 0, 0) + current + sealed_name
+    ledger = identity + epoch + struct.pack("<QQBBBBB", revision, number, 0, 1, 0, 0, 0) + current + sealed_name
     slots = struct.pack("<QBI", revision, 0, 1) + identity[:16] + epoch + b"\0"
     # The first attempt of the boot runs; none has died.
     attempt = commitment + boot + struct.pack("<IHBB", 0xffffffff, 0, 0, 0)

@@ -78,7 +78,8 @@ private func openEffaceable(_ sample: Sample, _ changes: [UInt8], isAuthentic: B
     _ = try? KeybagInspection.open(keybag: sample.keybag, effaceable: bytes, deviceKey: Sample.deviceKey)
     return
   }
-  if isAuthentic, let key = try? DeviceKey(copying: Sample.deviceKey.span), let code = try? key.derive(.effaceable),
+  if isAuthentic, let key = try? ProtectedDevice.Key(copying: Sample.deviceKey.span),
+    let code = try? key.derive(.effaceable),
     let mac = try? HMACSHA256.authenticationCode(for: Array(bytes.dropLast(32)).span, key: code)
   {
     bytes.replaceSubrange(88..<120, with: mac)
@@ -89,7 +90,8 @@ private func openEffaceable(_ sample: Sample, _ changes: [UInt8], isAuthentic: B
 
 /// The count of attempts, under its code: any count, any moment.
 private func readAttempts(_ input: [UInt8]) {
-  guard let deviceKey = try? DeviceKey(copying: Sample.deviceKey.span), let key = try? deviceKey.derive(.attempts)
+  guard let deviceKey = try? ProtectedDevice.Key(copying: Sample.deviceKey.span),
+    let key = try? deviceKey.derive(.attempts)
   else { return }
   _ = try? AttemptRecord(input, keybag: Sample.identifier, key: key)
   guard input.count >= 48 else { return }
@@ -142,12 +144,12 @@ private struct Sample {
       keys[.complete].retired = [old]
     }
     let salt = [UInt8](repeating: 8, count: 32)
-    let deviceKey = try DeviceKey(copying: Sample.deviceKey.span)
+    let deviceKey = try ProtectedDevice.Key(copying: Sample.deviceKey.span)
     let keybagKey = SecretBox(try SecretKey(copying: [UInt8](repeating: 6, count: 32).span))
     self.keys = keys
     stretched =
       hasPasscode
-      ? try StretchedPasscode(DevicePasscode("1234"), salt: salt, profile: .test)
+      ? try StretchedPasscode(ProtectedDevice.Passcode("1234"), salt: salt, profile: .test)
       : try StretchedPasscode(noneWithSalt: salt)
     binding = try KeybagBinding(deviceKey, keybagKey)
     passcodeKey = try binding.passcodeKey(stretched)

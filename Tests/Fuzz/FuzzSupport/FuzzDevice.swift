@@ -19,7 +19,7 @@ package struct FuzzDevice: Sendable {
   /// Makes the keys.
   package init() throws {
     let identifier = KeybagIdentifier(bytes: [UInt8](repeating: 1, count: KeybagIdentifier.byteCount))
-    let deviceKey = try DeviceKey(copying: [UInt8](repeating: 2, count: 32).span)
+    let deviceKey = try ProtectedDevice.Key(copying: [UInt8](repeating: 2, count: 32).span)
     let ring = KeyRing(
       keybag: identifier, revision: 3, storageKeys: try StorageKeys(deviceKey),
       bootIdentifier: [UInt8](repeating: 4, count: 16), random: random)

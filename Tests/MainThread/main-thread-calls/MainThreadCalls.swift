@@ -41,7 +41,7 @@ struct Counted: Codable, Sendable, Equatable {
 
 // MARK: Each way of saying what the state is
 
-@Observable final class Page: StatefulController {
+@Observable final class Page: RestorableController, StatefulObject {
   let restoration: RestorationIdentity = "page"
   var restorableState = Counted()
 }
@@ -51,7 +51,7 @@ final class Marked: RestorableController {
   @Restored("text") var text = Counted()
 }
 
-final class Coded: CodingController, RestorationViewOwner {
+final class Coded: CodingObject, RestorationViewOwner {
   let restoration: RestorationIdentity = "coded"
   var text = Counted()
   let label = Label()
@@ -63,7 +63,7 @@ final class Coded: CodingController, RestorationViewOwner {
   }
 }
 
-final class Label: CodingView {
+final class Label: RestorableView, CodingObject {
   let restoration: RestorationIdentity = "label"
   var text = Counted()
 
@@ -114,10 +114,10 @@ final class Program: RestorationSessionDelegate {
 // MARK: What is done
 
 @MainActor final class Scenario {
-  private let location: DeviceLocation
+  private let location: ProtectedDevice.Location
   private let program = Program()
 
-  init(_ location: DeviceLocation) { self.location = location }
+  init(_ location: ProtectedDevice.Location) { self.location = location }
 
   /// Says what was called since the last time.
   private func say(_ step: String) { print("\(step): main \(taken(true)); elsewhere \(taken(false))") }
@@ -178,7 +178,7 @@ final class Program: RestorationSessionDelegate {
       window.type("pictured no more")
       try await session.preserve()
       say("save that drops the snapshot")
-      try await session.device.setPasscode(DevicePasscode("1234"))
+      try await session.device.setPasscode(ProtectedDevice.Passcode("1234"))
       say("passcode")
       window.type("last")
     }
@@ -196,10 +196,10 @@ final class Program: RestorationSessionDelegate {
       window.type("while locked")
       _ = try await session.preserve()
       say("save while locked")
-      try await session.device.unlock(passcode: DevicePasscode("1234"))
+      try await session.device.unlock(passcode: ProtectedDevice.Passcode("1234"))
       _ = await session.application?.finishLateRestoration()
       say("unlock of an edited hierarchy")
-      try await session.device.removePasscode(DevicePasscode("1234"))
+      try await session.device.removePasscode(ProtectedDevice.Passcode("1234"))
       say("passcode removed")
       _ = await session.coordinator.forget(["window", "none"])
       _ = try await session.coordinator.setAsideStates()
@@ -248,7 +248,7 @@ final class Program: RestorationSessionDelegate {
     try await runWindows { windows in
       say(isFirst ? "first launch with windows" : "launch with windows")
       if isFirst {
-        for name in ["one", "two", "three"] as [SceneSession.ID] { try await windows.open(name).type("\(name)") }
+        for name in ["one", "two", "three"] as [RestoredWindow.ID] { try await windows.open(name).type("\(name)") }
         say("open")
       }
       require(windows.roots.count == 3, "\(windows.roots.count) windows")
@@ -272,7 +272,7 @@ final class Program: RestorationSessionDelegate {
       try await windows.preserve()
       say("values of the program")
       if !isFirst {
-        try await windows.device.setPasscode(DevicePasscode("1234"))
+        try await windows.device.setPasscode(ProtectedDevice.Passcode("1234"))
         say("passcode")
       }
     }

@@ -846,5 +846,1191 @@ struct Regression: Sendable, CustomTestStringConvertible {
         killInSave call=39
         launch
         """),
+    Regression(
+      name: "two pages with one name below one whose parent shows another model",
+      script: """
+        push root/e special model=A presented=yes
+        push root/e/b plain
+        show root model=A value=2
+        save
+        show root model=B
+        push root/e/b plain model=A value=3
+        save
+        """),
+    Regression(
+      name: "records of one save, of rows that become one, keep an order",
+      script: """
+        push root/e plain
+        save
+        push root/d plain model=B
+        edit root/e value=4
+        killInSave call=16
+        launch misnaming=e
+        rename root/d e
+        restoreAgain
+        killInSave call=24
+        launch
+        """),
+    Regression(
+      name: "what a look has seen is older than what the save after it finds",
+      script: """
+        forget root/c
+        show root model=B value=2
+        forget root/e
+        show root
+        save
+        launch
+        """),
+    Regression(
+      name: "a late page that has its state already is followed by a look all the same",
+      script: """
+        push root/c plain
+        push root/b plain
+        save
+        launch hiding=c
+        edit root value=7
+        rename root/b c
+        restoreLate root/c
+        editUnencodable root value=10
+        save
+        launch
+        """),
+    Regression(
+      name: "a row that is live again counts as a change of the next save",
+      script: """
+        push root/e plain
+        push root/e/c plain
+        save
+        push root/e/c/e special
+        killInSave call=6
+        lock
+        unlock
+        launch hiding=e
+        show root
+        wait 578
+        restoreLate root
+        push root/a plain
+        edit root value=8
+        push root/a/e plain
+        save
+        kill
+        killInLaunch call=35
+        crashInLaunch b decoding=yes
+        damage
+        unlock
+        launch
+        restoreLate root/e
+        push root/e/d plain
+        close root/e/d
+        killInSave call=21
+        damage
+        unlock
+        crashInLaunch a
+        """),
+    Regression(
+      name: "a death at the launch of another version is where the engine says",
+      script: """
+        killInSave call=22
+        cutPower losing=18446744073709551615
+        edit root value=4
+        killInSave call=38
+        launch version=3
+        push root/c plain
+        edit root value=6
+        unlock
+        push root/d plain
+        killInSave call=12
+        killInLaunch call=31
+        launch version=3
+        push root/c plain
+        save
+        launch
+        """),
+    Regression(
+      name: "a duplicate is named below the name under which its parent is stored",
+      script: """
+        push root/c plain
+        push root/a plain
+        push root/c/d plain
+        push root/c/b plain
+        save
+        rename root/c a
+        rename root/a/b d
+        save
+        """),
+    Regression(
+      name: "a death is put down to the record that restoring was at",
+      script: """
+        launch model=A
+        save
+        cutPower losing=18446744073709551615
+        launch model=A
+        edit root value=6
+        killInSave call=18
+        unlock
+        killInLaunch call=23
+        launch version=2
+        edit root value=8
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that was presented while locked stays presented at the unlock",
+      script: """
+        push root/c plain
+        save
+        rename root/c d
+        edit root/d value=4
+        save
+        kill
+        lock
+        push root/a plain model=A presented=yes
+        save
+        rename root/a d
+        unlock
+        """),
+    Regression(
+      name: "of two pages with one name the unlock gives to the one that has the row",
+      script: """
+        cutPowerInSave call=40 losing=18446744073709551615
+        push root/b plain value=4
+        push root/b plain
+        reverse root
+        unlock
+        """),
+    Regression(
+      name: "what a locked run has written last is the newest",
+      script: """
+        save
+        cutPower losing=18446744073709551615
+        edit root value=5
+        show root model=B value=6
+        show root
+        show root model=B
+        unlock
+        """),
+    Regression(
+      name: "a page that keeps its former name while locked gives way to the one that has the name",
+      script: """
+        lock
+        save
+        launch
+        push root/b sketch
+        push root/c sketch value=4
+        rename root/b c
+        unlock
+        """),
+    Regression(
+      name: "what waits below a row that is given up is not taken by the page that stays",
+      script: """
+        push root/a plain
+        save
+        rename root/a d
+        show root/d model=A value=5
+        save
+        show root/d
+        show root model=B value=12
+        save
+        launch
+        """),
+    Regression(
+      name: "a late page that was closed and opened anew is followed by a look",
+      script: """
+        push root/c plain
+        save
+        launch
+        close root/c
+        push root/c plain
+        restoreLate root/c
+        editUnencodable root/c value=2
+        restoreAgain
+        """),
+    Regression(
+      name: "below a row that comes along at an unlock pages are made at the next launch",
+      script: """
+        push root/e plain
+        save
+        cutPower losing=18446744073709551615
+        launch model=A
+        edit root value=8
+        save
+        launch
+        show root model=B
+        show root
+        unlock
+        """),
+    Regression(
+      name: "a death that nobody saw, beside an edit of a later run",
+      script: """
+        show root model=A
+        push root/c plain
+        save
+        killInLaunch call=24
+        edit root value=5
+        save
+        killInLaunch call=21
+        launch version=2
+        show root model=A value=8
+        save
+        killInLaunch call=55
+        """),
+    Regression(
+      name: "a death that nobody saw, in a save that was cut off",
+      script: """
+        launch version=3
+        save
+        push root/e plain
+        killInSave call=18
+        launch version=2
+        push root/d plain
+        save
+        edit root value=5
+        killInSave call=6
+        killInLaunch call=31
+        push root/c plain
+        save
+        launch
+        """),
+    Regression(
+      name: "a late page from which a page was closed keeps what it has",
+      script: """
+        push root/e sketch
+        save
+        launch hiding=e
+        push root/e sketch value=6
+        push root/e/e plain
+        save
+        close root/e/e
+        restoreLate root/e
+        """),
+    Regression(
+      name: "of rows that become one the present one stays present, also below others",
+      script: """
+        push root/b plain model=A
+        save
+        launch model=A
+        show root
+        save
+        show root/b
+        forget root/d
+        close root/b
+        show root model=A
+        killInSave call=28
+        killInLaunch call=45
+        """),
+    Regression(
+      name: "joined values of which some can't be encoded",
+      script: """
+        cutPowerInSave call=28 losing=18446744073709551615
+        push root/d diary model=B
+        rename root/d b
+        show root/b model=A
+        show root/b model=B
+        editUnencodable root/b value=7
+        unlock
+        save
+        """),
+    Regression(
+      name: "an unlock before a save says as much of what was on the screen as one after it",
+      script: """
+        save
+        edit root value=6
+        save
+        show root model=A value=7
+        lock
+        killInSave call=14
+        show root model=B
+        show root
+        unlock
+        """),
+    Regression(
+      name: "a late page whose row was given before is given nothing",
+      script: """
+        push root/b plain
+        push root/b/b plain
+        push root/c plain
+        rename root/b e
+        save
+        launch hiding=b
+        close root/e
+        forget root/c/e
+        push root/e plain
+        restoreLate root/e
+        """),
+    Regression(
+      name: "a row that a late turn has added was live last",
+      script: """
+        push root/b plain
+        killInSave call=37
+        killInLaunch call=23
+        launch model=A
+        push root/b note
+        restoreLate root/b
+        show root
+        save
+        launch model=A
+        """),
+    Regression(
+      name: "a diary that keeps its row takes the blank one in",
+      script: """
+        push root/b diary value=1
+        save
+        cutPower losing=18446744073709551615
+        push root/b diary model=A
+        edit root/b value=2
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "values that two blank diaries joined are blank",
+      script: """
+        push root/a diary
+        save
+        show root/a model=B value=3
+        save
+        lock
+        launch
+        push root/a diary
+        unlock
+        killInSave call=36
+        launch
+        """),
+    Regression(
+      name: "a late page takes the place of one that has left in the same turn",
+      script: """
+        launch version=2
+        push root/a diary
+        push root/a/d plain
+        save
+        launch
+        close root/a
+        push root/a diary
+        restoreLate root/a
+        """),
+    Regression(
+      name: "a late page for whose name another one has the row",
+      script: """
+        save
+        push root/c plain
+        push root/b plain
+        killInSave call=8
+        rename root/c b
+        push root/c plain
+        restoreLate root/c
+        save
+        """),
+    Regression(
+      name: "a record that was given stays as old as it is where rows become one",
+      script: """
+        save
+        edit root value=5
+        push root/e diary value=6
+        killInSave call=23
+        launch replacing=e:note model=A
+        push root/e diary value=11
+        show root
+        show root/e model=A
+        save
+        launch model=A
+        save
+        launch
+        """),
+    Regression(
+      name: "pages that keep their names come along as their parent names its first model",
+      script: """
+        push root/a plain
+        push root/d plain
+        save
+        rename root/d a
+        show root model=B value=8
+        save
+        launch
+        """),
+    Regression(
+      name: "rows below those that become one become one, the present one stays",
+      script: """
+        push root/a plain model=B
+        rename root/a d
+        push root/d/d plain model=A
+        save
+        show root/d
+        save
+        rename root/d/d e
+        show root/d/e
+        show root/d model=B
+        killInSave call=11
+        launch
+        """),
+    Regression(
+      name: "a page of a subclass that comes late leaves the row its class",
+      script: """
+        push root/b note
+        save
+        lock
+        launch
+        push root/b plain
+        save
+        unlock
+        killInLaunch call=29
+        push root/b special
+        restoreLate root/b
+        save
+        launch
+        """),
+    Regression(
+      name: "a record that was given stays the first one",
+      script: """
+        save
+        edit root value=2
+        push root/a plain
+        save
+        launch model=A
+        show root/a model=A value=4
+        show root
+        save
+        launch model=A
+        save
+        launch
+        """),
+    Regression(
+      name: "of two rows that become one, that which was live last says whether it is closed",
+      script: """
+        push root/a plain
+        save
+        edit root value=3
+        save
+        launch model=A
+        show root
+        save
+        crashInLaunch a decoding=yes
+        launch misnaming=a model=A
+        save
+        launch
+        """),
+    Regression(
+      name: "a page of a subclass that an unlock gives a record leaves the row its class",
+      script: """
+        push root/e note
+        save
+        edit root/e value=8
+        killInSave call=27
+        cutPower losing=18446744073709551615
+        push root/e special
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a locked run of which nothing is left adds no row",
+      script: """
+        edit root value=1
+        show root model=B
+        cutPowerInSave call=40 losing=18446744073709551615
+        launch model=A
+        push root/b plain
+        close root/b
+        save
+        unlock
+        launch
+        """),
+    Regression(
+      name: "a death is marked on the disk by the unlock",
+      script: """
+        push root/c plain
+        save
+        crashInLaunch c decoding=yes
+        lock
+        save
+        unlock
+        launch
+        """),
+    Regression(
+      name: "a part that was sealed one-way is of the class that its state has",
+      script: """
+        configure none
+        push root/a plain protection=complete
+        lock
+        save
+        launch
+        """),
+    Regression(
+      name: "siblings in two parts that have one key become one row at the unlock",
+      script: """
+        configure first
+        push root/e plain protection=complete
+        save
+        lock
+        launch
+        push root/e plain
+        unlock
+        """),
+    Regression(
+      name: "the order of readable pages is written in their own part alone",
+      script: """
+        configure none
+        lock
+        save
+        launch
+        push root/e plain
+        push root/e/a plain
+        push root/e/d plain
+        save
+        unlock
+        """),
+    Regression(
+      name: "nothing is written beside for a page that was closed before a save",
+      script: """
+        configure none
+        push root/b plain
+        save
+        kill
+        lock
+        push root/b/c plain protection=complete
+        close root/b/c
+        save
+        launch
+        """),
+    Regression(
+      name: "a page whose class gets stronger while locked keeps its place among its siblings",
+      script: """
+        configure none
+        push root/a plain
+        push root/c plain
+        save
+        lock
+        launch
+        protect root/a complete
+        unlock
+        """),
+    Regression(
+      name: "a page that was closed since does not come back as the sibling of one that waited",
+      script: """
+        configure first
+        save
+        lock
+        launch
+        push root/d plain
+        push root/e plain protection=complete
+        save
+        launch
+        close root/d
+        unlock
+        """),
+    Regression(
+      name: "a page that was closed since does not come back with what waited below it",
+      script: """
+        configure none
+        lock
+        push root/b plain
+        save
+        launch
+        push root/b/d plain protection=complete
+        save
+        launch
+        close root/b
+        unlock
+        """),
+    Regression(
+      name: "a page that inherits its class goes along, whichever of the two is written first",
+      script: """
+        configure none
+        push root/e plain protection=first
+        push root/e/c plain
+        save
+        protect root/e/c none
+        launch
+        protect root/e/c parent
+        protect root/e complete
+        edit root/e/c value=5
+        save
+        """),
+    Regression(
+      name: "a page that inherits its class anew goes where its parent goes in the same save",
+      script: """
+        configure first
+        push root/d plain protection=none
+        push root/d/a plain value=2 protection=complete
+        save
+        protect root/d first
+        protect root/d/a parent
+        save
+        """),
+    Regression(
+      name: "a migrated page that keeps its state at the unlock changes no record",
+      script: """
+        configure first
+        push root/c plain value=1
+        push root/c/a plain protection=complete
+        save
+        lock
+        launch version=3
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a page whose record does not decode is no edit at the unlock",
+      script: """
+        configure none
+        editRefused root value=2
+        save
+        lock
+        launch strict=yes
+        push root/b plain
+        push root/b/e plain protection=complete
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a row that a page gives up as it names a model stays in its part",
+      script: """
+        configure none
+        push root/c plain protection=complete
+        save
+        show root/c model=B value=1
+        protect root/c none
+        killInSave call=29
+        lock
+        launch
+        """),
+    Regression(
+      name: "a first save that was cut short does not stop a save of a locked run",
+      script: """
+        configure none
+        push root/e plain
+        push root/e/a plain protection=complete
+        cutPowerInSave call=21 losing=2
+        save
+        """),
+    Regression(
+      name: "two siblings with one identifier stay as they are at an unlock for which nothing waits",
+      script: """
+        configure first
+        push root/a plain
+        save
+        lock
+        launch
+        push root/a plain
+        unlock
+        """),
+    Regression(
+      name: "a page that was given a row is asked for no other, whatever it shows later",
+      script: """
+        push root/d note model=B
+        push root/c note model=A
+        save
+        launch version=2
+        push root/c/d sketch
+        save
+        killInLaunch call=39
+        show root/d model=A
+        rename root/d c
+        restoreLate root/c
+        killInSave call=26
+        killInLaunch call=53
+        """),
+    Regression(
+      name: "late pages are found below a row that their parent gave up with its first model",
+      script: """
+        push root/b plain
+        rename root/b d
+        push root/d/c diary
+        move root/d/c root
+        edit root/c value=7
+        push root/b plain
+        save
+        close root/c
+        launch
+        push root/b/d plain
+        show root model=B value=10
+        restoreLate root/b/d
+        push root/c diary
+        restoreLate root/c
+        """),
+    Regression(
+      name: "late pages are given nothing below a page that has shown another model since",
+      script: """
+        show root model=A
+        push root/c diary value=3
+        save
+        launch model=A hiding=c
+        show root model=B
+        save
+        show root model=A
+        save
+        push root/c diary
+        restoreLate root/c
+        """),
+    Regression(
+      name: "a locked run that has written no record says nothing",
+      script: """
+        save
+        edit root value=1
+        save
+        lock
+        launch
+        show root model=B
+        edit root value=8
+        killInSave call=33
+        launch model=A
+        push root/a plain
+        close root/a
+        save
+        unlock
+        launch
+        """),
+    Regression(
+      name: "of two rows of one class that become one, the death at the later one counts",
+      script: """
+        launch version=2
+        push root/c sketch model=A
+        rename root/c d
+        killInSave call=28
+        push root/d sketch model=A
+        save
+        crashInLaunch d decoding=yes
+        launch version=2
+        """),
+    Regression(
+      name: "a late page that takes the place of another one in one turn has a row of its own",
+      script: """
+        push root/a plain
+        rename root/a d
+        push root/e plain
+        save
+        launch hiding=e
+        close root/d
+        push root/d plain
+        restoreLate root/d
+        restoreAgain
+        """),
+    Regression(
+      name: "late pages are found below a page that was edited while locked",
+      script: """
+        push root/a diary
+        edit root/a value=5
+        save
+        lock
+        launch hiding=a
+        edit root value=3
+        save
+        unlock
+        push root/a diary
+        restoreLate root/a
+        """),
+    Regression(
+      name: "an entry whose row becomes one with another is joined at the next launch",
+      script: """
+        push root/e diary
+        save
+        edit root/e value=4
+        push root/a plain
+        save
+        move root/e root/a
+        launch
+        push root/e diary model=B value=12
+        save
+        launch
+        save
+        launch
+        """),
+    Regression(
+      name: "what nobody has read stays when the page closes that its row became one with",
+      script: """
+        push root/a plain
+        edit root/a value=1
+        push root/b plain
+        edit root/b value=2
+        save
+        launch hiding=b
+        rename root/a b
+        save
+        close root/b
+        save
+        launch
+        push root/b plain
+        restoreLate root/b
+        """),
+    Regression(
+      name: "a row below a page that has left in the same turn is not there to be forgotten",
+      script: """
+        push root/a sketch model=B
+        push root/a/b plain
+        restoreAgain
+        close root/a
+        push root/a sketch model=B
+        restoreLate root/a
+        rename root/a d
+        forget root/d/b
+        """),
+    Regression(
+      name: "a late page that was met before comes into the closed row that it fits",
+      script: """
+        push root/d plain
+        push root/c note
+        save
+        crashInLaunch c
+        push root/d/a plain
+        push root/c note model=A
+        forget root/d/a/e
+        restoreLate root/c
+        show root/c
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that takes the name of one that was renamed in the same save comes behind the others",
+      script: """
+        push root/a plain
+        push root/b plain
+        save
+        launch hiding=b
+        rename root/a e
+        push root/a plain
+        save
+        launch
+        """),
+    Regression(
+      name: "what lay below a page that has left does not come back below a late one of its name",
+      script: """
+        push root/a plain
+        show root/a model=A
+        push root/a/a plain
+        restoreAgain
+        close root/a
+        push root/a plain model=A
+        restoreLate root/a
+        save
+        launch
+        """),
+    Regression(
+      name: "a closed row with an older record hides no page that is opened beside it",
+      script: """
+        push root/a note
+        save
+        edit root/a value=1
+        save
+        lock
+        launch
+        push root/a note
+        edit root/a value=2
+        save
+        unlock
+        save
+        crashInLaunch a decoding=yes
+        launch
+        push root/a note model=A
+        edit root/a value=3
+        save
+        launch
+        """),
+    Regression(
+      name: "a row that an unlock has made live is written as such",
+      script: """
+        launch model=A
+        save
+        edit root value=2
+        save
+        cutPower losing=18446744073709551615
+        edit root value=4
+        unlock
+        lock
+        save
+        launch model=A
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a row that is given is as open as it was, whatever becomes one with that above it",
+      script: """
+        save
+        edit root value=2
+        killInSave call=12
+        launch model=A
+        push root/a plain
+        restoreLate root/a
+        show root
+        killInSave call=25
+        crashInLaunch a decoding=yes
+        launch model=A
+        save
+        launch
+        """),
+    Regression(
+      name: "what can't be read counts as live in the saves of a locked run",
+      script: """
+        configure none
+        push root/c special protection=first
+        save
+        cutPower losing=18446744073709551615
+        launch
+        wait 715
+        unlock
+        """),
+    Regression(
+      name: "a row that is given up below a page whose class gets weaker stays in its part",
+      script: """
+        configure none
+        push root/b plain
+        cutPowerInSave call=29 losing=18446744073709551615
+        protect root/b complete
+        push root/b/e plain
+        edit root/b/e value=4
+        unlock
+        show root/b/e model=A value=5
+        protect root/b parent
+        save
+        """),
+    Regression(
+      name: "what was written beside stands behind the nearest sibling that is left",
+      script: """
+        configure none
+        push root/c plain
+        save
+        kill
+        lock
+        push root/b plain
+        push root/e plain protection=complete
+        save
+        launch
+        close root/b
+        unlock
+        """),
+    Regression(
+      name: "an item that a weaker row had as well is no secret",
+      script: """
+        configure first
+        push root/a plain model=B value=4 protection=complete
+        save
+        protect root/a parent
+        show root/a
+        save
+        close root/a
+        save
+        """),
+    Regression(
+      name: "a row that was left before a locked run saved was live after what is stored",
+      script: """
+        push root/c diary
+        save
+        lock
+        launch version=2
+        show root model=A value=3
+        push root/c diary
+        toggle A
+        show root/c model=A value=6
+        save
+        unlock
+        crashInLaunch c
+        launch version=2
+        save
+        launch
+        """),
+    Regression(
+      name: "a late page that took the name of a row since it was met is given that row",
+      script: """
+        push root/e plain
+        save
+        launch replacing=e:sketch
+        push root/c plain value=7
+        restoreLate root/c
+        rename root/c e
+        forget root/e/e
+        restoreLate root/e
+        """),
+    Regression(
+      name: "what a late page was given of a row that had become one with its own is there at the next launch",
+      script: """
+        push root/e plain value=3
+        save
+        launch replacing=e:sketch
+        push root/c plain value=7
+        restoreLate root/c
+        rename root/c e
+        save
+        restoreLate root/e
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that was made while locked stands where the row is that the unlock finds for it",
+      script: """
+        push root/d diary
+        save
+        edit root value=5
+        push root/c plain
+        cutPowerInSave call=35 losing=18446744073709551615
+        launch model=A
+        show root model=B
+        push root/d diary
+        unlock
+        """),
+    Regression(
+      name: "an entry that was made while locked joins what lies below the row that the unlock finds for its parent",
+      script: """
+        save
+        push root/d diary value=3
+        edit root value=5
+        save
+        lock
+        launch model=A
+        show root model=B
+        push root/d diary value=9
+        save
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that was edited while locked brings its row where nothing is found for it",
+      script: """
+        save
+        edit root value=5
+        save
+        lock
+        launch model=A
+        show root model=B
+        push root/d plain
+        edit root/d value=9
+        save
+        unlock
+        save
+        edit root/d value=10
+        save
+        close root/d
+        save
+        launch
+        push root/d plain
+        restoreLate root/d
+        """),
+    Regression(
+      name: "a page shows its model in the place that it has at the save",
+      script: """
+        save
+        push root/a plain model=B
+        killInSave call=8
+        launch misnaming=a
+        push root/a plain
+        save
+        rename root/a d
+        rename root/d c
+        show root/c model=A
+        save
+        launch
+        """),
+    Regression(
+      name: "a death in what is merged in memory alone counts for a version that merges it otherwise",
+      script: """
+        launch version=2
+        push root/c sketch
+        rename root/c d
+        cutPowerInSave call=40 losing=18446744073709551615
+        push root/d sketch
+        push root/d/c plain
+        save
+        unlock
+        crashInLaunch c decoding=yes
+        launch version=2
+        """),
+    Regression(
+      name: "what was written beside was live in every later save of its run",
+      script: """
+        configure none
+        save
+        cutPower losing=18446744073709551615
+        push root/b special protection=complete
+        save
+        wait 649
+        unlock
+        launch
+        """),
+    Regression(
+      name: "a page that takes the place of one that has left stands where that stood",
+      script: """
+        push root/e diary
+        push root/a plain
+        save
+        push root/e/c plain
+        push root/e/c/d plain
+        save
+        launch misnaming=d hiding=a
+        close root/e
+        push root/e diary
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that shows another model stands where the row stood that has gone",
+      script: """
+        push root/e plain
+        editUnencodable root/e value=1
+        show root/e model=B
+        push root/a plain
+        rename root/e d
+        save
+        launch hiding=a
+        show root/d model=A
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that takes the name of one that is not there keeps its place among the others",
+      script: """
+        push root/e plain
+        push root/a plain
+        push root/c plain
+        save
+        launch version=2 hiding=e
+        rename root/c e
+        save
+        launch
+        """),
+    Regression(
+      name: "a row becomes one with another though what lies below it can't be read",
+      script: """
+        configure none
+        show root model=A
+        push root/e plain protection=complete
+        save
+        show root
+        save
+        lock
+        launch
+        edit root value=5
+        show root model=A
+        save
+        launch
+        """),
+    Regression(
+      name: "a late page is not kept from its row by one that has given up its name in the same turn",
+      script: """
+        save
+        push root/e note
+        cutPowerInSave call=14 losing=18446744073709551615
+        show root model=A value=2
+        unlock
+        push root/e plain
+        save
+        launch
+        rename root/e a
+        push root/e note value=5
+        restoreLate root/e
+        """),
+    Regression(
+      name: "a page that has its state takes in no row of a stronger class at the unlock",
+      script: """
+        configure first
+        push root/e plain value=2 protection=complete
+        save
+        lock
+        launch
+        push root/e plain model=A
+        edit root/e value=7
+        unlock
+        save
+        """),
   ]
 }

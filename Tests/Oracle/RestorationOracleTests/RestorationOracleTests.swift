@@ -13,6 +13,7 @@ import Testing
     [.kills, .models, .changingModels, .unnamed, .goneModels, .replacing, .lateRegistration],
     [.kills, .sizes, .versions, .removing, .joining],
     [.kills, .locks, .lockedLaunches, .joining, .models, .removing, .unnamed],
+    [.kills, .classes, .locks, .lockedLaunches, .powerCuts, .removing, .moves, .renames, .order, .joining, .versions],
     Dimension.allCases,
   ]
 
@@ -50,6 +51,8 @@ import Testing
     let path = PagePath(["root", "a"])
     let steps: [Step] = [
       .push(path, .note, model: "A", value: 3, bytes: 10, presented: true), .edit(path, value: 6, bytes: 0),
+      .push(path, .plain, model: nil, value: 0, bytes: 0, presented: false, protection: .complete),
+      .protect(path, nil), .protect(path, .first), .configure(Protection.none),
       .many(path, count: 3, bytes: 0), .show(path, model: nil, value: 2), .rename(path, to: "b"),
       .move(path, below: PagePath(["root"])), .cutPowerInSave(call: 4, losing: .max), .save, .launch(launch), .unlock,
       .crashInLaunch("a", decoding: true), .failingSave(fault: 1, call: 2), .kill, .retry, .discard, .forget(path),

@@ -5,7 +5,7 @@ import RestorationOracle
 @main struct RestorationOracleCommand {
   static let usage = """
     usage: restoration-oracle [--seed N] [--first N] [--steps N] [--seconds N] [--length N] [--findings N] [--whole]
-                              [--without DIMENSION,…] [--only DIMENSION,…]
+                              [--verbose] [--without DIMENSION,…] [--only DIMENSION,…]
            restoration-oracle [--without DIMENSION,…] --script|--trace "push root/a plain value=1; save; kill; …"
            restoration-oracle --tables [--seed N] [--steps N] [--length N]
 
@@ -16,6 +16,7 @@ import RestorationOracle
       --length N     random steps in each script; 40 unless told otherwise
       --findings N   ends after so many scripts that failed; 1 unless told otherwise
       --whole        does not make what failed short
+      --verbose      prints each step before it is played, as one in which the program traps leaves nothing else
       --script TEXT  plays a script; its steps are separated by line breaks or semicolons
       --trace TEXT   the same, with what is on the screen and on the disk after each step
       --tables       random scripts over the tables alone, without the engine
@@ -35,6 +36,7 @@ import RestorationOracle
     var isTraced = false
     var isTablesAlone = false
     var isWhole = false
+    var isVerbose = false
 
     init?(_ arguments: some Sequence<String>) {
       var iterator = arguments.makeIterator()
@@ -45,6 +47,10 @@ import RestorationOracle
         }
         if option == "--whole" {
           isWhole = true
+          continue
+        }
+        if option == "--verbose" {
+          isVerbose = true
           continue
         }
         guard let text = iterator.next() else { return nil }
@@ -82,6 +88,12 @@ import RestorationOracle
     if options.isTablesAlone { exit(await checkTables(options) ? 0 : 1) }
     var search = try await Search(seed: options.seed, length: options.length, without: options.excluded)
     search.shortens = !options.isWhole
+    if options.isVerbose {
+      search.willPlay = { step in
+        print(step)
+        fflush(nil)
+      }
+    }
     if let script = options.script {
       let difference = await search.difference(script, trace: options.isTraced ? { text in print(text) } : nil)
       print(difference ?? "agrees")

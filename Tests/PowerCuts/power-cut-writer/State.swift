@@ -3,15 +3,25 @@ import Foundation
 
 /// What a slot holds, by what the writer has put there.
 struct State: Codable, Equatable, CustomStringConvertible {
-  /// The newest generation's content; nil when there is none.
+  /// A part beside the first.
+  struct Part: Codable, Equatable {
+    var base: String
+    /// What was appended to it.
+    var frames: [String] = []
+  }
+
+  /// The newest generation's content, or that of its first part; nil when there is none.
   var base: String?
   /// What was appended to it.
   var frames: [String] = []
+  /// The second part, under another class; nil when there is none.
+  var second: Part?
   /// What was saved while locked, and is in no generation.
   var pending: [String] = []
 
   var description: String {
-    let parts = [base ?? "nothing"] + frames + pending.map { "pending \($0)" }
+    let other = second.map { ["and \($0.base)"] + $0.frames } ?? []
+    let parts = [base ?? "nothing"] + frames + other + pending.map { "pending \($0)" }
     return "[\(parts.joined(separator: ", "))]"
   }
 
@@ -23,10 +33,19 @@ struct State: Codable, Equatable, CustomStringConvertible {
     if let problem = pending.problems.values.first { throw problem }
     state.pending = try pending.archives.map { try Content($0.content).name }
     do {
-      let opened = try store.openNewest()
-      state.base = try Content(opened.readAll()).name
-      state.frames = try opened.frames.map { try Content($0).name }
+      let opened = try store.openNewestParts()
       standing = opened.standing
+      for part in opened.parts {
+        guard let archive = part.archive else { throw ProtectionError.unreadable(part) }
+        // A part that falls back is an older generation, as far as it goes.
+        if case .fellBack(_, because: let code) = part.state { standing = .olderGeneration(because: code) }
+        let (base, frames) = (try Content(archive.readAll()).name, try archive.frames.map { try Content($0).name })
+        if part.place == .root {
+          (state.base, state.frames) = (base, frames)
+        } else {
+          state.second = Part(base: base, frames: frames)
+        }
+      }
     } catch let error as ProtectionError where error.code == .notFound {
       // Nothing was saved, or it was deleted.
     }
@@ -67,5 +86,13 @@ struct AllowedStates {
 
   func write(_ states: [State]) throws {
     try JSONEncoder().encode(states).write(to: URL(filePath: path), options: .atomic)
+  }
+}
+
+extension ProtectionError {
+  /// A part that can't be read, though nobody has locked the device.
+  static func unreadable(_ part: OpenedPart) -> ProtectionError {
+    let code = if case .damaged(let code) = part.state { code } else { Code.locked }
+    return ProtectionError(code, "Part \(part.place.rawValue) can't be read.")
   }
 }

@@ -105,7 +105,7 @@ final class Writer {
 
   private func step() throws {
     number += 1
-    let choice = random.next() % 12
+    let choice = random.next() % 15
     let extra = Int(random.next() % 60_000)
     // Some are longer than a chunk, some than what one write of the disk takes, some than any fixed room for frames. Changes
     // are of every length, so that one ends where the room does.
@@ -116,11 +116,21 @@ final class Writer {
     switch choice {
     case 0...3:
       guard state.base != nil else { return try publish(data, text) }
-      next.frames.append(text)
-      let newest = try store.openNewest().generation
-      let isDone = try reach(next) { try store.append(data, to: newest)?.durability }
-      if !isDone { try publish(data, text) }
+      let newest = try store.openNewestParts()
+      if state.second != nil, random.next() % 2 == 0, let part = newest[Self.second] {
+        next.second?.frames.append(text)
+        let isDone = try reach(next) {
+          try store.append(data, to: newest.generation, at: part.place, as: part.protection)?.durability
+        }
+        if !isDone { try publishSecond(data, text) }
+      } else {
+        next.frames.append(text)
+        let isDone = try reach(next) { try store.append(data, to: newest.generation)?.durability }
+        if !isDone { try publish(data, text) }
+      }
     case 4...6: try publish(data, text)
+    case 12: try publishBoth(data, text)
+    case 13, 14: try publishSecond(data, text)
     case 7:
       if let ownPending { next.pending.remove(at: ownPending) }
       next.pending.append(text)
@@ -135,9 +145,9 @@ final class Writer {
       guard state.base != nil else { return try publish(data, text) }
       next.base = text
       next.frames = []
+      next.second = nil
       let newest = try store.openNewest().generation
       try reach(next) { try store.publish(data, ArchiveSuccession(retiring: [newest])).durability }
-      ownPending = nil
     case 10:
       guard state.base != nil else { return try publish(data, text) }
       try reach(state) {
@@ -154,14 +164,56 @@ final class Writer {
     }
   }
 
+  /// Where the second part stands.
+  private static let second = PartPlace.allCases[2]
+
+  /// A new first part; a second one is named again, unless the whole state gets one part.
   private func publish(_ data: Data, _ text: String) throws {
     var next = state
     next.base = text
     next.frames = []
-    try reach(next) { try store.publish(data).durability }
-    // The next one is another of this run's.
-    ownPending = nil
+    guard state.second != nil, random.next() % 3 > 0, let file = try store.openNewestParts()[Self.second]?.file else {
+      next.second = nil
+      try reach(next) { try store.publish(data).durability }
+      return
+    }
+    try reach(next) {
+      try store.publish([
+        PartToPublish(.root, .new(data, as: store.protection)), PartToPublish(Self.second, .unchanged(file)),
+      ]).durability
+    }
   }
+
+  /// A new second part; the first one is named again.
+  private func publishSecond(_ data: Data, _ text: String) throws {
+    guard state.base != nil else { return try publishBoth(data, text) }
+    var next = state
+    next.second = State.Part(base: text)
+    let root = try store.openNewestParts().parts[0].file
+    try reach(next) {
+      try store.publish([
+        PartToPublish(.root, .unchanged(root)), PartToPublish(Self.second, .new(data, as: secondClass())),
+      ]).durability
+    }
+  }
+
+  private func publishBoth(_ data: Data, _ text: String) throws {
+    var next = state
+    (next.base, next.frames) = (text, [])
+    let other = Content(number: number, length: data.count / 2)
+    next.second = State.Part(base: other.name)
+    let strongest = random.next() % 2 == 0 ? ProtectionClass.complete : nil
+    try reach(next) {
+      try store.publish(
+        [
+          PartToPublish(.root, .new(data, as: store.protection)),
+          PartToPublish(Self.second, .new(other.data, as: secondClass())),
+        ], droppingWeakerThan: strongest
+      ).durability
+    }
+  }
+
+  private func secondClass() -> ProtectionClass { ProtectionClass.allCases[Int(random.next() % 4)] }
 
   /// Does what brings about a state, and says before and after it what may be found; false when nothing was done.
   @discardableResult

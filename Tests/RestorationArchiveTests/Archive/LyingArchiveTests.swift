@@ -59,7 +59,8 @@ struct LyingArchiveTests {
     for bit in 0..<24 as Range<UInt64> {
       let archive = HandmadeArchive(blocks: [.init(id: 0, name: "a", flags: 1 << bit)], roots: [(0, 0)])
       let reader = try reader(archive)
-      if bit < 13 {
+      // A hole has a name of its own kind.
+      if bit < 13 || bit == 14 {
         #expect(try reader.node(node)?.attributes.flags.rawValue == 1 << UInt16(bit))
       } else {
         #expect { try reader.node(node) } throws: { ($0 as? ArchiveError)?.code == .corrupt }

@@ -113,6 +113,18 @@ struct ReaderTests {
     #expect(try reader.id(at: ["a/b", "c"]) != nil)
   }
 
+  @Test func `a node that a delta removed has no children, though an earlier delta listed some`() throws {
+    var writer = Archive.Writer(context: .sample)
+    let node = try writer.insert("node")
+    let base = try writer.makeArchive()
+    for number in 0..<5 { _ = try writer.insert("child \(number)", parent: node) }
+    var deltas = [try #require(try writer.makeDelta())]
+    try writer.remove(node)
+    deltas.append(try #require(try writer.makeDelta()))
+    let reader = try Archive.Reader(base: .init(base), deltas: deltas)
+    #expect(try reader.children(of: node).isEmpty)
+  }
+
   @Test func `the source's error comes back as a cause, and nothing is cached of it`() throws {
     struct Locked: Error {}
     var writer = try Archive.Writer.sample(branches: 10, leaves: 99)

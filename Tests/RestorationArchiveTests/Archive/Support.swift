@@ -50,7 +50,7 @@ extension RestorationArchive.Writer {
   }
 
   /// Gives a node the sample state of a number.
-  mutating func set(_ id: NodeID, _ number: Int, priority: PreservationPriority = .normal) throws {
+  mutating func set(_ id: NodeID, _ number: Int, priority: RestorationArchive.Priority = .normal) throws {
     try setRecord(
       of: id,
       entries: [

@@ -12,7 +12,7 @@ struct WriterSheddingTests {
     var deltas: [Data] = []
 
     /// Begins with an archive of nodes with state.
-    init(budget: Int, _ nodes: [(RestorationIdentifier, PreservationPriority, Int?)]) throws {
+    init(budget: Int, _ nodes: [(RestorationIdentifier, RestorationArchive.Priority, Int?)]) throws {
       writer = Archive.Writer(context: .sample, limits: Archive.Limits(bytesPerArchive: budget))
       for (identifier, priority, byteCount) in nodes {
         let node = try writer.insert(identifier, attributes: .init(priority: priority))
@@ -31,7 +31,7 @@ struct WriterSheddingTests {
 
     /// Changes a node's state and saves; returns what was over the budget.
     mutating func set(
-      _ identifier: RestorationIdentifier, _ byteCount: Int, _ priority: PreservationPriority = .normal
+      _ identifier: RestorationIdentifier, _ byteCount: Int, _ priority: RestorationArchive.Priority = .normal
     ) throws -> [Archive.Shedding] {
       _ = writer.takeSheddings()
       try writer.set(try #require(try writer.child(of: nil, identifier: identifier)), priority, byteCount)
@@ -214,13 +214,13 @@ struct WriterSheddingTests {
     var random = SplitMix64(seed: seed)
     let names = (0..<8).map { RestorationIdentifier("\($0)") }
     var saved = try Saved(budget: 1_000, names.map { ($0, .normal, 50) })
-    var states = names.map { (name: $0, priority: PreservationPriority.normal, byteCount: Int?.some(50)) }
+    var states = names.map { (name: $0, priority: RestorationArchive.Priority.normal, byteCount: Int?.some(50)) }
     var deltaCount = 0
     for round in 0..<100 {
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         let index = names.indices.randomElement(using: &random)!
         let node = try #require(try saved.writer.child(of: nil, identifier: names[index]))
-        let priority = PreservationPriority.allCases.randomElement(using: &random)!
+        let priority = RestorationArchive.Priority.allCases.randomElement(using: &random)!
         switch Int.random(in: 0..<8, using: &random) {
         case 0..<2:
           states[index].priority = priority
@@ -260,7 +260,7 @@ struct WriterSheddingTests {
 
 extension RestorationArchive.Writer {
   /// Gives a node a state of about so many bytes.
-  fileprivate mutating func set(_ id: NodeID, _ priority: PreservationPriority, _ byteCount: Int) throws {
+  fileprivate mutating func set(_ id: NodeID, _ priority: RestorationArchive.Priority, _ byteCount: Int) throws {
     try setRecord(
       of: id, entries: [RestorationArchive.Entry(key: "text", value: String(repeating: "x", count: byteCount))],
       attributes: RestorationArchive.Attributes(priority: priority))

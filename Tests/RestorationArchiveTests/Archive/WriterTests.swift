@@ -152,7 +152,7 @@ struct WriterTests {
     limits.bytesPerArchive = 1_000
     var writer = Archive.Writer(context: .sample, limits: limits)
     let parent = try writer.insert("parent")
-    let priorities: [PreservationPriority] = [.high, .low, .normal, .low, .required]
+    let priorities: [RestorationArchive.Priority] = [.high, .low, .normal, .low, .required]
     for (index, priority) in priorities.enumerated() {
       let node = try writer.insert("child \(index)", parent: parent)
       try writer.setRecord(
@@ -170,8 +170,9 @@ struct WriterTests {
     #expect(writer.takeSheddings().isEmpty)
   }
 
-  @Test(arguments: PreservationPriority.allCases)
-  func `state over the budget of a node is left out unless it is required`(priority: PreservationPriority) throws {
+  @Test(arguments: RestorationArchive.Priority.allCases)
+  func `state over the budget of a node is left out unless it is required`(priority: RestorationArchive.Priority) throws
+  {
     var limits = Archive.Limits.default
     limits.bytesPerNode = 100
     var writer = Archive.Writer(context: .sample, limits: limits)

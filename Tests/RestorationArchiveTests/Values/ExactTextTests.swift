@@ -8,7 +8,7 @@ struct ExactTextTests {
   private static let decomposed = "e\u{301}"
 
   @Test func `spellings that Unicode calls equivalent are two values, also as keys`() {
-    func check<Text: ExactText>(_ type: Text.Type) {
+    func check<Text: RestorationArchive.ExactText>(_ type: Text.Type) {
       let (one, other) = (Text(Self.precomposed), Text(Self.decomposed))
       #expect(one != other)
       #expect(one == Text(rawValue: Self.precomposed))
@@ -17,8 +17,8 @@ struct ExactTextTests {
     check(RestorationIdentifier.self)
     check(RestorationClass.self)
     check(ModelIdentifier.self)
-    check(ApplicationVersion.self)
-    check(VersionTag.self)
+    check(RestorationArchive.ApplicationVersion.self)
+    check(RestorationArchive.VersionTag.self)
     // Once more where the type is known: another `==`, that of all raw values, is in sight there.
     #expect(RestorationIdentifier(Self.precomposed) != RestorationIdentifier(Self.decomposed))
   }

@@ -48,6 +48,10 @@ enum InspectProcess {
       process.standardOutput = stdout
       process.standardError = stderr
       try process.run()
+      // A tool that does not end is ended, so that reading ends too.
+      let limit = DispatchWorkItem { [identifier = process.processIdentifier] in kill(identifier, SIGKILL) }
+      DispatchQueue.global().asyncAfter(deadline: .now() + 180, execute: limit)
+      defer { limit.cancel() }
       try whileWaiting(process.processIdentifier)
       if !input.isEmpty { try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8)) }
       try stdin.fileHandleForWriting.close()

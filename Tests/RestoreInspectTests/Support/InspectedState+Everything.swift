@@ -38,7 +38,7 @@ extension InspectedState {
       environment: Self.environment(disk), style: InspectStyle(hasColours: false))
     let result = await tool.run(["verify", Self.path, "--json"] + options) { _ throws(InspectFailure) in
       guard let passcode else { return nil }
-      do throws(ProtectionError) { return try DevicePasscode(passcode) } catch { throw InspectFailure(error) }
+      do throws(ProtectionError) { return try ProtectedDevice.Passcode(passcode) } catch { throw InspectFailure(error) }
     }
     var after = Self.everything(disk)
     if passcode != nil { after["/device/attempts"] = before["/device/attempts"] }
@@ -59,7 +59,7 @@ extension InspectedState {
     passcode: String? = nil, isLocked: Bool = false, _ body: @escaping @Sendable (ProtectedDevice) throws -> Void
   ) async throws {
     let device = try await ProtectedDevice.open(at: .directory(Self.path), environment: Self.environment(disk))
-    if let passcode, !isLocked { try await device.unlock(passcode: DevicePasscode(passcode)) }
+    if let passcode, !isLocked { try await device.unlock(passcode: ProtectedDevice.Passcode(passcode)) }
     try await Self.elsewhere { try body(device) }
   }
 

@@ -15,7 +15,7 @@ import restore_inspect
     var restorationChildren: [any RestorableController] { [editor] }
   }
 
-  final class Editor: CodingController {
+  final class Editor: RestorableController, CodingObject {
     let restoration = RestorationIdentity("editor", model: "note-7")
     var draft = "a secret draft"
 
@@ -40,7 +40,7 @@ import restore_inspect
   init(passcode: String? = nil) async throws {
     let first = MemoryFileSystem()
     let device = try await ProtectedDevice.open(at: .directory(Self.path), environment: Self.environment(first))
-    if let passcode { try await device.setPasscode(DevicePasscode(passcode)) }
+    if let passcode { try await device.setPasscode(ProtectedDevice.Passcode(passcode)) }
     let (root, delegate) = (Root(), Delegate())
     let coordinator = try RestorationCoordinator(device: device, delegate: delegate)
     _ = try await coordinator.restore(into: root)
@@ -61,7 +61,7 @@ import restore_inspect
     let tool = InspectTool(environment: Self.environment(other ?? disk), style: InspectStyle(hasColours: false))
     return await tool.run(words) { _ throws(InspectFailure) in
       guard let passcode else { return nil }
-      do throws(ProtectionError) { return try DevicePasscode(passcode) } catch { throw InspectFailure(error) }
+      do throws(ProtectionError) { return try ProtectedDevice.Passcode(passcode) } catch { throw InspectFailure(error) }
     }
   }
 
@@ -80,7 +80,7 @@ import restore_inspect
     _ body: @escaping @Sendable (ArchiveStore) throws -> Void
   ) async throws {
     let device = try await ProtectedDevice.open(at: .directory(Self.path), environment: Self.environment(disk))
-    if let passcode, !isLocked { try await device.unlock(passcode: DevicePasscode(passcode)) }
+    if let passcode, !isLocked { try await device.unlock(passcode: ProtectedDevice.Passcode(passcode)) }
     let store = try device.archives(for: ArchiveSlot(application: "main", scene: "main", slot: slot))
     try await Self.apart { try body(store) }
   }

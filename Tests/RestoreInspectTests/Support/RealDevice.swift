@@ -15,7 +15,7 @@ final class RealDevice: Sendable {
     path = url.path
     device = try await ProtectedDevice.open(at: .directory(path))
     store = try device.archives(for: ArchiveSlot(application: "main", scene: "main"))
-    if let passcode { try await device.setPasscode(DevicePasscode(passcode)) }
+    if let passcode { try await device.setPasscode(ProtectedDevice.Passcode(passcode)) }
     try save("first")
     try save("second")
   }

@@ -1,4 +1,5 @@
 import CSystem
+import CTestProcess
 import Foundation
 import ProcessMemory
 import Sealing
@@ -130,7 +131,7 @@ struct SecretArenaTests {
       let prefix = Array(sealed.bytes.prefix(56))
       let opener = try ChunkedOpener(
         prefix: prefix.span, messageByteCount: sealed.bytes.count, key: key, context: [3].span)
-      let child = try #require(forkProcess())
+      let child = test_process_fork()
       if child == 0 {
         // Nothing but the calls that must fail, and an exit code that says which one didn't.
         let attempts: [() throws -> Void] = [
@@ -147,18 +148,11 @@ struct SecretArenaTests {
         let code = codeThrown { _ = try opener.openChunk(0, of: Array(sealed.bytes.dropFirst(56)).span) }
         _exit(code == .secretsLost ? 0 : 50)
       }
-      var status: Int32 = 0
-      precondition(unsafe waitpid(child, &status, 0) == child)
+      let status = test_process_end(child)
       precondition(status == 0, "The child could do number \(status >> 8).")
       // The parent goes on as before.
       let opened = try ChunkedEncryption.open(sealed.bytes.span, key: key, context: [3].span)
       precondition(opened == [1, 2])
     }
   }
-}
-
-/// `fork`, which Swift hides from us; only for children that do nearly nothing.
-private func forkProcess() -> pid_t? {
-  guard let symbol = unsafe dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork") else { return nil }
-  return unsafe unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
 }

@@ -3,11 +3,11 @@ import StateRestoration
 
 /// A window: a text, under the window's name.
 public final class Draft: ContainerController {
-  let id: SceneSession.ID
+  let id: RestoredWindow.ID
   let text = StoredValue("text", "")
 
   /// Makes an empty one.
-  public init(_ id: SceneSession.ID) {
+  public init(_ id: RestoredWindow.ID) {
     self.id = id
     super.init("window")
   }
@@ -52,16 +52,16 @@ public final class Draft: ContainerController {
     do {
       switch words.first {
       case "open":
-        try windows.openNow(SceneSession.ID(rest))
+        try windows.openNow(RestoredWindow.ID(rest))
         sayWindows()
       case "close":
-        try windows.closeNow(SceneSession.ID(rest), title: rest)
+        try windows.closeNow(RestoredWindow.ID(rest), title: rest)
         sayWindows()
       case "reopen":
         try windows.reopenNow()
         sayWindows()
       case "discard":
-        try windows.discardNow(SceneSession.ID(rest))
+        try windows.discardNow(RestoredWindow.ID(rest))
         sayWindows()
       case "order":
         let order = try windows.openScopeNow().value("order", default: "")

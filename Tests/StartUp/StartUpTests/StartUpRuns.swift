@@ -99,6 +99,57 @@ struct StartUpRuns {
     }
   }
 
+  /// Sets a passcode, locks, unlocks, changes the passcode and takes it away, all in calls that block.
+  func keepAPasscode() async throws {
+    try await onThread {
+      defer { try? FileManager.default.removeItem(at: folder) }
+      try run(showing: "draft: .") { program in
+        try program.type("mine", "typed: mine.")
+        try program.type("preserve", "outcome: ")
+        try program.type("passcode set 1234", "passcode set: true, mine.")
+        try program.type("passcode lock", "told: protectedDataWillBecomeUnavailable, mine.")
+        try program.type("passcode unlock 4321", "failed: wrongPasscode")
+        try program.type("passcode unlock 1234", "told: protectedDataDidBecomeAvailable, mine.")
+        kill(program.identifier, SIGKILL)
+      }
+      // A locked launch shows nothing.
+      try run(showing: "draft: .") { program in
+        try program.type("passcode unlock 1234", "passcode unlock: true, mine.")
+        try program.type("passcode change 1234 5678", "passcode change: true, mine.")
+        kill(program.identifier, SIGKILL)
+      }
+      try run(showing: "draft: .") { program in
+        try program.type("passcode remove 1234", "failed: ")
+        try program.type("passcode elsewhere 5678", "told: protectedDataDidBecomeAvailable, mine.")
+        try program.type("passcode remove 5678", "passcode remove: true, mine.")
+        kill(program.identifier, SIGKILL)
+      }
+      try run(showing: "draft: mine.") { kill($0.identifier, SIGKILL) }
+    }
+  }
+
+  /// Leaves a program alone for some seconds, and counts how often its threads are woken; what was typed before is there
+  /// after a kill.
+  ///
+  /// - Returns: The counts of the main thread, and of all threads together.
+  func countWakesWhileNothingHappens(for seconds: Int) async throws -> (main: Int, all: Int) {
+    try await onThread {
+      defer { try? FileManager.default.removeItem(at: folder) }
+      var wakes = (main: 0, all: 0)
+      try run(showing: "draft: .") { program in
+        try program.type("kept", "typed: kept.")
+        waitForSave()
+        let before = program.wakes
+        Thread.sleep(forTimeInterval: TimeInterval(seconds))
+        let after = program.wakes
+        wakes = (after.main - before.main, after.all - before.all)
+        kill(program.identifier, SIGKILL)
+      }
+      try run(showing: "draft: kept.") { kill($0.identifier, SIGKILL) }
+      return wakes
+    }
+  }
+
   /// Waits for the warning, and then for the end by a signal that nobody answers.
   func beTold(_ warning: String) async throws {
     try await onThread {
@@ -200,6 +251,19 @@ final class RunningProgram {
       return status?.split(separator: ")").last?.dropFirst().first == state
     }
     while !isThere("T"), !isThere("Z") { Thread.sleep(forTimeInterval: 0.01) }
+  }
+
+  /// How often the main thread, and all threads that live, have gone to sleep so far.
+  var wakes: (main: Int, all: Int) {
+    let folder = "/proc/\(identifier)/task"
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let counts = threads.map { thread -> (thread: String, count: Int) in
+      let status = (try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8)) ?? ""
+      let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+      return (thread, line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+    }
+    let main = counts.first { $0.thread == "\(identifier)" }?.count ?? 0
+    return (main, counts.reduce(0) { $0 + $1.count })
   }
 
   func end() {

@@ -47,4 +47,24 @@ struct StartUpTests {
   ]) func `windows come back before the first frame, after each end`(_ style: Style) async throws {
     try await StartUpRuns(style).windowsComeBackAfterEachEnd()
   }
+
+  @Test func `a passcode is set, changed and taken away in calls that block`() async throws {
+    try await StartUpRuns(Style(program: "start-up", argument: "poll")).keepAPasscode()
+  }
+
+  // Asked so often that it shows.
+  private static let often = ["START_UP_ASKS_EVERY": "20"]
+
+  @Test func `an idle program sleeps, where every change is noticed`() async throws {
+    let runs = try StartUpRuns(Style(program: "start-up", argument: "poll", environment: Self.often))
+    let wakes = try await runs.countWakesWhileNothingHappens(for: 4)
+    // libdispatch wakes a thread once a second; somebody who looks every 20 ms would be woken two hundred times.
+    #expect(wakes.main == 0 && wakes.all < 40)
+  }
+
+  @Test func `an idle program is hardly ever asked for changes that can't be noticed`() async throws {
+    let runs = try StartUpRuns(Style(program: "start-up", argument: "silent", environment: Self.often))
+    // Its main thread is woken twice each time that it is asked.
+    #expect(try await runs.countWakesWhileNothingHappens(for: 4).main < 40)
+  }
 }

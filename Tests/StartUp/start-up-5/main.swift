@@ -3,7 +3,7 @@ import StateRestoration
 
 // In this language mode the code of `main.swift` is on the main actor, but the compiler doesn't know.
 MainActor.assumeIsolated {
-  let turns = PollableRestorationMainLoop()
+  let turns = RestorationMainLoop.Pollable()
   let program = StartUpProgram()
   program.openNow(turns.mainLoop)
   program.pollLines(turns)

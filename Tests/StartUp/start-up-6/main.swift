@@ -1,7 +1,7 @@
 import StartUpProgram
 import StateRestoration
 
-let turns = PollableRestorationMainLoop()
+let turns = RestorationMainLoop.Pollable()
 let program = StartUpProgram()
 program.openNow(turns.mainLoop)
 program.pollLines(turns)

@@ -6,7 +6,7 @@ import StateRestoration
 @main enum StartUpAsync {
   @MainActor static func main() async throws {
     let program = StartUpProgram()
-    let turns = PollableRestorationMainLoop()
+    let turns = RestorationMainLoop.Pollable()
     switch CommandLine.arguments.last {
     case "open":
       program.session = try await RestorationSession.open(

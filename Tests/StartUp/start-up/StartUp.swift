@@ -8,11 +8,14 @@ import StateRestoration
     let program = StartUpProgram()
     switch CommandLine.arguments.last {
     case "poll":
-      let turns = PollableRestorationMainLoop()
+      let turns = RestorationMainLoop.Pollable()
       program.openNow(turns.mainLoop)
       program.pollLines(turns)
+    case "silent":
+      let turns = RestorationMainLoop.Pollable()
+      program.pollLines(turns, answering: program.openSilently(turns.mainLoop))
     case "frames":
-      let turns = PollableRestorationMainLoop()
+      let turns = RestorationMainLoop.Pollable()
       program.openNow(turns.mainLoop)
       program.pollLines(turns, frame: 16)
     case "run-loop":
@@ -30,11 +33,11 @@ import StateRestoration
       program.openNow()
       program.pollLines(nil)
     case "loop-forgotten":
-      let turns = PollableRestorationMainLoop()
+      let turns = RestorationMainLoop.Pollable()
       program.openNow(turns.mainLoop)
       program.pollLines(nil)
     case "windows", "windows-forgotten":
-      let turns = PollableRestorationMainLoop()
+      let turns = RestorationMainLoop.Pollable()
       let windows = StartUpWindows()
       windows.openNow(turns.mainLoop)
       program.pollLines(CommandLine.arguments.last == "windows" ? turns : nil, answering: windows.answer)

@@ -23,7 +23,7 @@ import Testing
 
     /// Launches the program in a new process.
     func launch(
-      on device: SimulatedDevice, _ options: LaunchOptions = .icon
+      on device: SimulatedDevice, _ options: Lifecycle.LaunchOptions = .icon
     ) async throws -> (application: RestorableApplication, coordinator: RestorationCoordinator) {
       device.reboot()
       let process = try await device.startProcess()
@@ -171,10 +171,10 @@ import Testing
   @Test func `the snapshot of a state that a launch declines goes when that is set aside`() async throws {
     let device = try await deviceWithSnapshot()
     var program = Program()
-    _ = try await program.launch(on: device, LaunchOptions(extent: .pristine))
+    _ = try await program.launch(on: device, Lifecycle.LaunchOptions(extent: .pristine))
     #expect(try await shown(on: device) == "picture of secret")
     program = Program()
-    let (application, _) = try await program.launch(on: device, LaunchOptions(extent: .pristine))
+    let (application, _) = try await program.launch(on: device, Lifecycle.LaunchOptions(extent: .pristine))
     program.value.value = "begun anew"
     _ = try await application.preserve()
     #expect(try await shown(on: device) == nil)
@@ -232,7 +232,7 @@ import Testing
     let (stores, snapshots) = (SceneSessionsTests.Stores(), FakeSnapshots())
     let scenes = stores.launch()
     scenes.snapshots = SnapshotKeeper(store: snapshots)
-    for name in ["a", "b"] as [SceneSession.ID] { _ = try await scenes.open(name).preserve(Screen("window")) }
+    for name in ["a", "b"] as [RestoredWindow.ID] { _ = try await scenes.open(name).preserve(Screen("window")) }
     snapshots.snapshot = Data("picture".utf8)
     stores.list.state.withLock { $0.failures = ["publish": .io] }
     await #expect(throws: RestorationError.self) { try await scenes.discard("a") }

@@ -21,7 +21,9 @@ final class CallLog: Sendable {
 /// An engine that answers as told.
 @MainActor final class FakeEngine: ApplicationEngine {
   let log: CallLog
-  var extent = RestorationExtent.restore { didSet { if extent != oldValue { log.add("extent \(extent)") } } }
+  var extent = Lifecycle.LaunchOptions.Extent.restore {
+    didSet { if extent != oldValue { log.add("extent \(extent)") } }
+  }
   var outcome: Result<PreservationOutcome, RestorationError> = .success(.unchanged(nil))
   var restoreError: RestorationError?
   var roots: [any RestorableController] = []
@@ -32,7 +34,7 @@ final class CallLog: Sendable {
 
   init(_ log: CallLog) {
     self.log = log
-    configuration.log = messages
+    configuration.log = messages.log
   }
 
   func restoreState(into root: (any RestorableController)?) async throws(RestorationError) -> RestorationReport? {
@@ -160,10 +162,9 @@ final class FakeDevice: ApplicationDevice {
   var root: FakeController?
   var top: FakeController?
   var snapshot: Data? = Data("picture".utf8)
-  var response: LaunchResponse = .proceed
+  var response: Lifecycle.LaunchResponse = .proceed
   var onDidFinishLaunching: @MainActor () -> Void = {}
   var onMakeSnapshot: @MainActor () -> Void = {}
-  var handleErrors: [ProtectionError.Code] = []
   var restoreErrors: [RestorationError.Code] = []
   var preservations: [Result<PreservationOutcome, RestorationError>] = []
 
@@ -175,11 +176,11 @@ final class FakeDevice: ApplicationDevice {
   var rootController: (any RestorableController)? { root }
   var topVisibleController: (any RestorableController)? { top ?? root }
 
-  func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+  func willFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse {
     log.add("willFinishLaunching")
     return response
   }
-  func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+  func didFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse {
     log.add("didFinishLaunching")
     onDidFinishLaunching()
     return .proceed
@@ -204,7 +205,6 @@ final class FakeDevice: ApplicationDevice {
     log.add("didPreserve")
     preservations.append(result)
   }
-  func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError) { handleErrors.append(error.code) }
 }
 
 /// A handle that can be refused.
@@ -266,14 +266,14 @@ final class FakeDevice: ApplicationDevice {
   let delegate: FakeDelegate
   let application: RestorableApplication
 
-  init(snapshots: FakeSnapshots = FakeSnapshots(), enforcement: LifecycleBudgets.Enforcement = .kills) {
+  init(snapshots: FakeSnapshots = FakeSnapshots(), enforcement: Lifecycle.Budgets.Enforcement = .kills) {
     engine = FakeEngine(log)
     device = FakeDevice(log)
     self.snapshots = snapshots
     delegate = FakeDelegate(log)
     application = RestorableApplication(
       engine: engine, device: device, snapshots: snapshots,
-      lifecycle: Lifecycle(budgets: LifecycleBudgets(enforcement: enforcement), clock: clock), delegate: delegate)
+      lifecycle: Lifecycle(budgets: Lifecycle.Budgets(enforcement: enforcement), clock: clock), delegate: delegate)
   }
 
   var lifecycle: Lifecycle { application.lifecycle }

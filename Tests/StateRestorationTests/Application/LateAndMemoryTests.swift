@@ -51,7 +51,7 @@ import Testing
       let (late, parts) = try await second.launch(on: device)
       #expect(late.report?.outcome == .locked)
       #expect(await late.finishLateRestoration()?.outcome == .locked, "nothing to wait for while it is locked")
-      try await device.unlock(passcode: DevicePasscode("1234"))
+      try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
       let report = asksApplication ? await late.finishLateRestoration() : await parts.finishLateRestoration()
       #expect(report?.outcome == .restored && late.report?.outcome == .restored)
       #expect(second.page.value == "secret")
@@ -70,7 +70,7 @@ import Testing
     let second = try Windows(device)
     try await second.application.launch()
     #expect(second.maker.windows["a"] == nil)
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     #expect(await second.application.finishLateRestoration()?.outcome == .restored)
     #expect(second.text("a") == "one")
   }
@@ -96,7 +96,7 @@ import Testing
     withExtendedLifetime(former) {}
     simulated.reboot()
     let device = try await simulated.startProcess().device
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     let second = Program()
     second.root.restorationChildren = [second.page]
     let (again, coordinator) = try await second.launch(on: device, configuration)
@@ -117,7 +117,7 @@ import Testing
     _ = try await coordinator.preserve(second.root)
     simulated.reboot()
     let next = try await simulated.startProcess().device
-    try await next.unlock(passcode: DevicePasscode("1234"))
+    try await next.unlock(passcode: ProtectedDevice.Passcode("1234"))
     let third = Program()
     let (_, last) = try await third.launch(on: next, configuration)
     #expect(third.page.value == "small" && third.late.value == "later")

@@ -54,7 +54,7 @@ import Testing
   }
 
   /// A state whose encoding is counted.
-  @MainActor final class Page: StatefulController {
+  @MainActor final class Page: RestorableController, StatefulObject {
     nonisolated struct State: Codable, Sendable {
       var text = ""
       var tally: Tally?
@@ -123,7 +123,7 @@ import Testing
       fileSystem: disk, clock: ManualClock(), random: CountedRandom(tally: tally), scrypt: .test,
       variables: { _ in nil })
     return try await ProtectedDevice.open(
-      at: .directory("/state/device"), options: DeviceOptions(), environment: environment)
+      at: .directory("/state/device"), options: ProtectedDevice.Options(), environment: environment)
   }
 
   /// Says what was done on the main actor since the last look; some of it must have been done elsewhere.
@@ -143,9 +143,9 @@ import Testing
 
   @Test func `a launch, saves, a snapshot, a lock, an unlock and an end leave the main actor free`() async throws {
     let memory = MemoryFileSystem()
-    try await open(memory).setPasscode(DevicePasscode("1234"))
+    try await open(memory).setPasscode(ProtectedDevice.Passcode("1234"))
     let device = try await open(memory)
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     expectNothingOnMain("opening, and an unlock", elsewhere: ["file system", "sealing"])
     let program = try Program(device, tally)
     // Making the parts takes the archive, so that another process can't have it.
@@ -173,7 +173,7 @@ import Testing
     _ = tally.take()
     try await late.application.launch()
     expectNothingOnMain("locked launch", elsewhere: ["file system"])
-    try await locked.unlock(passcode: DevicePasscode("1234"))
+    try await locked.unlock(passcode: ProtectedDevice.Passcode("1234"))
     let report = await late.application.finishLateRestoration()
     #expect(report?.outcome == .restored && late.page.restorableState.text == "changed")
     expectNothingOnMain("unlock", isRestoring: true, elsewhere: ["file system"])

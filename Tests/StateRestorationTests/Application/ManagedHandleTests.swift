@@ -16,7 +16,7 @@ import Testing
     var rootController: (any RestorableController)? { value }
     func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
     func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
-    func didFailToReopen(_ handle: any ReopenableHandle, error: ProtectionError) { failures.append(error.code) }
+    func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError) { failures.append(error.code) }
   }
 
   private func code(_ body: () throws -> Void) -> ProtectionError.Code? {
@@ -29,7 +29,7 @@ import Testing
   @Test func `the handle itself is closed and opened again around inactivity, a lock and a deletion`() async throws {
     let simulated = try await SimulatedDevice()
     let device = try await simulated.startProcess().device
-    try await device.setPasscode(DevicePasscode("1234"))
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
     let program = Program()
     let coordinator = try RestorationCoordinator(device: device, delegate: program)
     let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: program)
@@ -48,7 +48,7 @@ import Testing
 
     device.lock(gracePeriod: .zero)
     #expect(code { _ = try diary.read(0..<4) } == .locked)
-    try await device.unlock(passcode: DevicePasscode("1234"))
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     for _ in 0..<100_000 where code({ _ = try diary.read(0..<4) }) != nil { await Task.yield() }
     try diary.append(Data(", hello".utf8))
     #expect(try files.read("today") == Data("Dear diary, hello".utf8))
@@ -60,12 +60,37 @@ import Testing
     withExtendedLifetime(coordinator) {}
   }
 
-  @Test func `a handle that the program has closed stays closed`() async throws {
-    let device = try await SimulatedDevice().startProcess().device
+  /// Launches a program; the caller keeps it and its coordinator.
+  private func launch(
+    on device: ProtectedDevice
+  ) async throws -> (Program, RestorationCoordinator, RestorableApplication) {
     let program = Program()
     let coordinator = try RestorationCoordinator(device: device, delegate: program)
     let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: program)
     try await application.launch()
+    return (program, coordinator, application)
+  }
+
+  @Test func `a handle that is refused while locked opens at the unlock, and nobody is told of a failure`() async throws
+  {
+    let device = try await SimulatedDevice().startProcess().device
+    try await device.setPasscode(ProtectedDevice.Passcode("1234"))
+    let (program, coordinator, application) = try await launch(on: device)
+    let handle = try device.files().create("x", contents: Data("x".utf8), protection: .complete)
+    application.manage(handle)
+    try await application.lifecycle.resignActive()
+    device.lock(gracePeriod: .zero)
+    try await application.lifecycle.becomeActive()
+    #expect(code { _ = try handle.read(0..<1) } != nil && program.failures.isEmpty)
+    try await device.unlock(passcode: ProtectedDevice.Passcode("1234"))
+    for _ in 0..<100_000 where code({ _ = try handle.read(0..<1) }) != nil { await Task.yield() }
+    #expect(try handle.read(0..<1) == Data("x".utf8) && program.failures.isEmpty)
+    withExtendedLifetime(coordinator) {}
+  }
+
+  @Test func `a handle that the program has closed stays closed`() async throws {
+    let device = try await SimulatedDevice().startProcess().device
+    let (program, coordinator, application) = try await launch(on: device)
     let handle = try device.files().create("x", contents: Data("x".utf8), protection: .complete)
     application.manage(handle)
     handle.close()

@@ -1,8 +1,9 @@
 import ApplicationLifecycle
 import DataProtection
-import StateRestoration
 import TestTraits
 import Testing
+
+@testable import StateRestoration
 
 @MainActor @Suite(.tags(.threads)) struct ReopenableHandleTests {
   let fake = FakeApplication()
@@ -10,7 +11,7 @@ import Testing
   @Test(arguments: ProtectionClass.allCases)
   func `only handles of complete files are closed while inactive`(protection: ProtectionClass) async throws {
     let handle = FakeHandle(protection, fake.log)
-    fake.application.manage(handle)
+    fake.application.keep(handle)
     try await fake.application.launch()
     fake.log.clear()
     try await fake.lifecycle.resignActive()
@@ -21,7 +22,7 @@ import Testing
 
   @Test func `handles are closed after willResignActive and opened before didBecomeActive`() async throws {
     let handle = FakeHandle(.complete, fake.log)
-    fake.application.manage(handle)
+    fake.application.keep(handle)
     try await fake.application.launch()
     fake.log.clear()
     try await fake.lifecycle.resignActive()
@@ -31,12 +32,12 @@ import Testing
 
   @Test func `a handle refused because of the lock is opened after the unlock`() async throws {
     let handle = FakeHandle(.complete, fake.log)
-    fake.application.manage(handle)
+    fake.application.keep(handle)
     try await fake.application.launch()
     try await fake.lifecycle.resignActive()
     handle.refusal = .locked
     try await fake.lifecycle.becomeActive()
-    #expect(!fake.log.all.contains("reopen complete") && fake.delegate.handleErrors.isEmpty)
+    #expect(!fake.log.all.contains("reopen complete"))
     handle.refusal = nil
     fake.device.announce(true)
     for _ in 0..<100 where !fake.log.all.contains("reopen complete") { await Task.yield() }
@@ -45,7 +46,7 @@ import Testing
 
   @Test func `an unlock while the program is inactive opens nothing before it is active`() async throws {
     let handle = FakeHandle(.complete, fake.log)
-    fake.application.manage(handle)
+    fake.application.keep(handle)
     try await fake.application.launch()
     try await fake.lifecycle.resignActive()
     fake.log.clear()
@@ -58,19 +59,9 @@ import Testing
     #expect(fake.log.all == ["didBecomeAvailable", "reopen complete", "didBecomeActive"])
   }
 
-  @Test func `a handle that can't be opened for another reason is reported`() async throws {
-    let handle = FakeHandle(.complete, fake.log)
-    fake.application.manage(handle)
-    try await fake.application.launch()
-    try await fake.lifecycle.resignActive()
-    handle.refusal = .notFound
-    try await fake.lifecycle.becomeActive()
-    #expect(fake.delegate.handleErrors == [.notFound])
-  }
-
   @Test func `an unlock while the program is active opens handles anew that the lock may have killed`() async throws {
     let handles = [FakeHandle(.complete, fake.log), FakeHandle(.none, fake.log)]
-    for handle in handles { fake.application.manage(handle) }
+    for handle in handles { fake.application.keep(handle) }
     try await fake.application.launch()
     fake.device.announce(false)
     fake.device.announce(true)
@@ -81,7 +72,7 @@ import Testing
 
   @Test func `a handle that is being opened when the program resigns active is closed again`() async throws {
     let handle = FakeHandle(.complete, fake.log)
-    fake.application.manage(handle)
+    fake.application.keep(handle)
     try await fake.application.launch()
     try await fake.lifecycle.resignActive()
     handle.refusal = .locked
@@ -104,7 +95,7 @@ import Testing
 
   @Test func `a handle is opened once, however many ask for it at a time`() async throws {
     let handle = FakeHandle(.complete, fake.log)
-    fake.application.manage(handle)
+    fake.application.keep(handle)
     try await fake.application.launch()
     try await fake.lifecycle.resignActive()
     let gate = OpeningGate()
@@ -122,7 +113,7 @@ import Testing
 
   @Test func `an unlock while another handle is being opened opens the one that the lock had refused`() async throws {
     let handles = [FakeHandle(.complete, fake.log), FakeHandle(.complete, fake.log)]
-    for handle in handles { fake.application.manage(handle) }
+    for handle in handles { fake.application.keep(handle) }
     try await fake.application.launch()
     try await fake.lifecycle.resignActive()
     handles[0].refusal = .locked
@@ -145,7 +136,7 @@ import Testing
     async throws
   {
     let handle = FakeHandle(.complete, fake.log)
-    fake.application.manage(handle)
+    fake.application.keep(handle)
     try await fake.application.launch()
     let gate = OpeningGate()
     handle.gate = gate
@@ -167,7 +158,7 @@ import Testing
 
   @Test func `an unlock during the launch opens a handle anew that the lock may have killed`() async throws {
     let handle = FakeHandle(.complete, fake.log)
-    fake.application.manage(handle)
+    fake.application.keep(handle)
     fake.engine.onRestore = { [fake] in
       fake.device.announce(false)
       fake.device.announce(true)
@@ -181,7 +172,7 @@ import Testing
   @Test func `handles are not retained`() async throws {
     var gone: FakeHandle? = FakeHandle(.complete, fake.log)
     weak let watch = gone
-    fake.application.manage(try #require(gone))
+    fake.application.keep(try #require(gone))
     gone = nil
     #expect(watch == nil)
     try await fake.application.launch()

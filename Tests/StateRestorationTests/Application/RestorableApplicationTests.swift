@@ -141,7 +141,8 @@ import Testing
     let task = try fake.lifecycle.beginBackgroundTask(named: "upload") {}
     try fake.lifecycle.endBackgroundTask(task)
     #expect(throws: LifecycleError.self) { try fake.lifecycle.endBackgroundTask(task) }
-    #expect(fake.engine.messages.lines.contains(LifecycleIncident.backgroundTaskEndedTwice(name: "upload").description))
+    #expect(
+      fake.engine.messages.lines.contains(Lifecycle.Incident.backgroundTaskEndedTwice(name: "upload").description))
   }
 
   @Test func `a memory warning reaches the delegate and every controller, parents first`() async throws {
@@ -182,12 +183,12 @@ import Testing
 
   @Test func `a launch asks for its extent, and a pristine one declines`() async throws {
     for (extent, calls) in [
-      (RestorationExtent.restore, ["restore"]), (.launch, ["extent launch", "restore"]),
+      (Lifecycle.LaunchOptions.Extent.restore, ["restore"]), (.launch, ["extent launch", "restore"]),
       (.recover, ["extent recover", "restore"]), (.pristine, ["declineRestoring"]),
       (.restore, ["extent restore", "restore"]),
     ] {
       fake.log.clear()
-      let report = try await fake.application.launch(LaunchOptions(extent: extent))
+      let report = try await fake.application.launch(Lifecycle.LaunchOptions(extent: extent))
       let names = ["restore", "declineRestoring"]
       #expect(fake.log.all.filter { $0.hasPrefix("extent") || names.contains($0) } == calls)
       #expect((report == nil) == (extent == .pristine))

@@ -198,7 +198,7 @@ import Testing
     _ body: @MainActor (SignalledProgram) async throws -> Void
   ) async {
     // A shell that starts the tests in the background ignores some for them.
-    for signal in LifecycleSignal.allCases { Glibc.signal(signal.rawValue, SIG_DFL) }
+    for signal in SignalDriver.Signal.allCases { Glibc.signal(signal.rawValue, SIG_DFL) }
     if let ignored { signal(ignored, SIG_IGN) }
     let program = SignalledProgram(exitsOnSuspend: exitsOnSuspend)
     program.lifecycle.delegate = program

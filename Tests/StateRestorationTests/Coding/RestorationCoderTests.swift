@@ -94,7 +94,7 @@ import Testing
   @Test func `a coder's key that a marked property has traps`() async {
     await #expect(processExitsWith: .failure) {
       await MainActor.run {
-        final class Both: CodingController {
+        final class Both: RestorableController, CodingObject {
           let restoration: RestorationIdentity = "both"
           @Restored("title") var title = ""
           func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(1, forKey: "title") }

@@ -14,7 +14,7 @@ extension RestorationSaver where Value == Colour, Stored == [Double] {
 
 /// A pair of functions stands in for a missing Codable conformance.
 @MainActor struct RestorationSaverTests {
-  final class Painter: CodingController {
+  final class Painter: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "painter"
     @Restored("ink", using: .colour) var ink = Colour(red: 0, green: 0, blue: 0)
     var paper = Colour(red: 1, green: 1, blue: 1)

@@ -101,7 +101,7 @@ import Testing
     func windows(_ registry: RestorationRegistry) -> [RestorationCoordinator] {
       stores.enumerated().map {
         RestorationCoordinator(
-          store: $1, delegate: bench.delegate, configuration: bench.configuration, session: .init("w\($0)"),
+          store: $1, delegate: bench.delegate, configuration: bench.configuration, window: .init("w\($0)"),
           registry: registry)
       }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Patience
 import SimulatedTime
 import Synchronization
 import TestTraits
@@ -23,17 +24,17 @@ import Testing
     _ = try await coordinator.restore(into: root)
     coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
     await bench.delegate.nextEvent()
-    await letPausePass(coordinator)
+    try await letPausePass(coordinator)
     _ = bench.store.takeCalls()
     bench.delegate.outcomes = []
     return coordinator
   }
 
   /// Lets the pause behind a save pass, and returns when the coordinator knows: a change before that would be saved behind it.
-  private func letPausePass(_ coordinator: RestorationCoordinator) async {
+  private func letPausePass(_ coordinator: RestorationCoordinator) async throws {
     await bench.clock.waitForSleepers(2)
     bench.clock.advance(by: .milliseconds(250))
-    while bench.clock.sleeperCount > 1 || coordinator.automatic.interval != nil { await Task.yield() }
+    try await waitUntil("the pause's end") { bench.clock.sleeperCount <= 1 && coordinator.automatic.interval == nil }
   }
 
   /// Lets the interval pass, and returns when everybody was asked.
@@ -84,7 +85,7 @@ import Testing
     let panel = Panel("root", journal: journal)
     let coordinator = try await launch(panel)
     coordinator.preservesAutomatically = .never
-    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    try await waitUntil("nobody asleep") { bench.clock.sleeperCount == 0 }
     _ = journal.take()
     bench.clock.advance(by: .seconds(100))
     #expect(journal.lines.isEmpty)
@@ -122,7 +123,7 @@ import Testing
     panel.isBad = true
     bench.clock.advance(by: .seconds(2))
     await bench.delegate.nextEvent()
-    await letPausePass(coordinator)
+    try await letPausePass(coordinator)
     bench.delegate.outcomes = []
     for _ in 0..<3 { await askOnce() }
     #expect(bench.delegate.outcomes.isEmpty)
@@ -142,7 +143,7 @@ import Testing
         await bench.delegate.nextEvent()
         await bench.clock.waitForSleepers(2)
         bench.clock.advance(by: .milliseconds(250))
-        while bench.clock.sleeperCount > 1 { await Task.yield() }
+        try await waitUntil("one asleep") { bench.clock.sleeperCount <= 1 }
       }
       let again = Panel("panel")
       _ = try await bench.launch().restore(into: Screen("root", children: [again]))
@@ -180,15 +181,62 @@ import Testing
     await bench.delegate.nextEvent()
     let count = bench.delegate.outcomes.count
     panel.value = 2
-    while bench.delegate.outcomes.count == count { await bench.delegate.nextEvent() }
+    // Which is work.
+    try await waitUntil("a save") { bench.delegate.outcomes.count > count }
     let again = Panel("root")
     _ = try await bench.launch().restore(into: again)
     #expect(again.value == 2)
   }
+
+  @Test func `nobody is woken but while there is an object whose changes can't be noticed`() async throws {
+    let root = Screen("root")
+    let delegate = WithoutState()
+    let coordinator = RestorationCoordinator(
+      store: bench.store, delegate: delegate, configuration: bench.configuration)
+    _ = try await coordinator.restore(into: root)
+    coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
+    _ = try await coordinator.preserve(root)
+    #expect(coordinator.repetition == nil)
+    root.restorationChildren = [Panel("panel")]
+    _ = try await coordinator.preserve(root)
+    #expect(coordinator.repetition != nil)
+    root.restorationChildren = []
+    _ = try await coordinator.preserve(root)
+    // The next round sees that it has gone.
+    try await waitUntil("nobody being asked") {
+      if coordinator.repetition == nil { return true }
+      bench.clock.advance(by: .seconds(2))
+      return false
+    }
+    root.restorationChildren = [Panel("another")]
+    _ = try await coordinator.preserve(root)
+    #expect(coordinator.repetition != nil)
+    withExtendedLifetime(delegate) {}
+  }
+
+  @Test func `the log names those who are asked`() async throws {
+    let lines = Mutex<[String]>([])
+    bench.configuration.log = RestorationLog { _, message in
+      let message = message()
+      lines.withLock { $0.append(message) }
+    }
+    let root = Screen("root", children: [Screen("noticed"), Panel("plain")])
+    let coordinator = try await launch(root)
+    for _ in 0..<2 { await askOnce() }
+    let named = lines.withLock { $0.filter { $0.hasPrefix("asks for changes") } }
+    #expect(named == ["asks for changes that nobody announces: the delegate, root/plain"])
+    withExtendedLifetime((coordinator, root)) {}
+  }
+}
+
+/// Has no state of its own.
+private final class WithoutState: RestorationCoordinatorDelegate {
+  func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
+  func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
 }
 
 /// A value that may refuse to be encoded.
-private final class Unencodable: CodingController {
+private final class Unencodable: RestorableController, CodingObject {
   private struct Value: Encodable {
     let isBad: Bool
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Patience
 import SimulatedTime
 import Synchronization
 import TestTraits
@@ -15,19 +16,19 @@ import Testing
   }
 
   /// Turns automatic preservation on, and waits for its first save and the end of the interval after that.
-  private func startPreserving(_ coordinator: RestorationCoordinator, on bench: Bench) async {
+  private func startPreserving(_ coordinator: RestorationCoordinator, on bench: Bench) async throws {
     coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
     await bench.delegate.nextEvent()
     await bench.clock.waitForSleepers()
     bench.clock.advance(by: .seconds(1))
-    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    try await waitUntil("nobody asleep") { bench.clock.sleeperCount == 0 }
   }
 
   @Test func `the first change is saved at once and a burst after it once per interval`() async throws {
     let bench = Bench()
     let root = Screen("root", children: [Screen("a")])
     let coordinator = try await running(bench, root)
-    await startPreserving(coordinator, on: bench)
+    try await startPreserving(coordinator, on: bench)
     _ = bench.store.takeCalls()
     root.text = "one"
     await bench.delegate.nextEvent()
@@ -48,7 +49,7 @@ import Testing
     let bench = Bench()
     let root = Screen("root")
     let coordinator = try await running(bench, root)
-    await startPreserving(coordinator, on: bench)
+    try await startPreserving(coordinator, on: bench)
     bench.store.state.withLock { $0.failures = ["openNewest": .io] }
     #expect(try await coordinator.restore(into: root).outcome == .unavailable)
     bench.store.state.withLock { $0.failures = [:] }
@@ -95,7 +96,7 @@ import Testing
     let panel = Panel("panel", value: 1)
     let root = Screen("root", children: [panel])
     let coordinator = try await running(bench, root)
-    await startPreserving(coordinator, on: bench)
+    try await startPreserving(coordinator, on: bench)
     panel.value = 2
     panel.invalidateRestorableState()
     await bench.delegate.nextEvent()
@@ -108,7 +109,7 @@ import Testing
     let bench = Bench()
     let root = Screen("root")
     let coordinator = try await running(bench, root)
-    await startPreserving(coordinator, on: bench)
+    try await startPreserving(coordinator, on: bench)
     bench.delegate.appValue = "announced"
     coordinator.invalidateApplicationState()
     await bench.delegate.nextEvent()
@@ -122,7 +123,7 @@ import Testing
     let root = Screen("root")
     let coordinator = try await running(bench, root)
     bench.store.state.withLock { $0.failures = ["append": .io] }
-    await startPreserving(coordinator, on: bench)
+    try await startPreserving(coordinator, on: bench)
     root.text = "changed"
     await bench.delegate.nextEvent()
     #expect(bench.delegate.errors.count == 1)
@@ -180,7 +181,7 @@ import Testing
     coordinator.preservesAutomatically = .onChange(coalescedOver: .seconds(1))
     await bench.clock.waitForSleepers()
     bench.clock.advance(by: .seconds(1))
-    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    try await waitUntil("nobody asleep") { bench.clock.sleeperCount == 0 }
     root.text = "typed"
     coordinator.delegate = bench.delegate
     for _ in 0..<10_000 where bench.delegate.outcomes.isEmpty { await Task.yield() }
@@ -198,7 +199,7 @@ import Testing
     // The first save may have ended with the restoration: its interval is what can be waited for.
     await bench.clock.waitForSleepers()
     bench.clock.advance(by: .seconds(1))
-    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    try await waitUntil("nobody asleep") { bench.clock.sleeperCount == 0 }
     root.text = "typed"
     await bench.delegate.nextEvent()
     let again = Screen("root")
@@ -217,7 +218,7 @@ import Testing
     try await coordinator.discard()
     _ = bench.store.takeCalls()
     bench.clock.advance(by: .seconds(1))
-    while bench.clock.sleeperCount > 0 { await Task.yield() }
+    try await waitUntil("nobody asleep") { bench.clock.sleeperCount == 0 }
     #expect(bench.store.takeCalls().isEmpty)
     let nothing = Screen("root")
     #expect(try await bench.launch().restore(into: nothing).outcome == .nothingPreserved)

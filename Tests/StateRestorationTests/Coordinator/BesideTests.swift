@@ -106,7 +106,7 @@ import Testing
   // MARK: - The class check
 
   /// A view of another class than ``Field``.
-  @Observable final class Slider: StatefulView {
+  @Observable final class Slider: RestorableView, StatefulObject {
     var restoration: RestorationIdentity = "field"
     var restorableState = 0
   }

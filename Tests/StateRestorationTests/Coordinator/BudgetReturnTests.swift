@@ -193,7 +193,7 @@ import Testing
   }
 
   /// A controller that codes by hand, with much text.
-  private final class Note: CodingController {
+  private final class Note: RestorableController, CodingObject {
     var restoration: RestorationIdentity
     var text = ""
 
@@ -207,7 +207,7 @@ import Testing
   }
 
   /// A controller that is made anew; the one called "low" matters little, the other one has most of the text.
-  @Observable final class Sheet: StatefulController {
+  @Observable final class Sheet: RestorableController, StatefulObject {
     nonisolated struct State: Codable, Sendable { var text = "" }
 
     let restoration: RestorationIdentity

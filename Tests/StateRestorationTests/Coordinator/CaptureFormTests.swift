@@ -81,7 +81,7 @@ import Testing
   }
 
   /// A controller that nothing observes.
-  final class Silent: StatefulController {
+  final class Silent: RestorableController, StatefulObject {
     var restoration: RestorationIdentity
     var restorableState: Int
 

@@ -25,7 +25,7 @@ import Testing
 
   /// The class that the newest state is sealed under.
   private func recorded(_ bench: Bench) throws -> ProtectionClass {
-    try #require(try bench.place.open(.newest).handle as? OpenedArchive).protection
+    try #require(try bench.place.open(.newest).handle as? OpenedGeneration).parts[0].protection
   }
 
   @Test(arguments: changes)

@@ -18,7 +18,7 @@ import Testing
   }
 
   /// A container that tells when it is asked for something.
-  @Observable final class Watcher: StatefulController, RestorationContainer, RestorationViewOwner {
+  @Observable final class Watcher: StatefulObject, RestorationContainer, RestorationViewOwner {
     @ObservationIgnored let identity: RestorationIdentity
     @ObservationIgnored var onViews: (() -> Void)?
     @ObservationIgnored var onChildren: (() -> Void)?
@@ -127,7 +127,7 @@ import Testing
 
   // MARK: - Containers that replace what they were given
 
-  @Observable final class Rebuilder: CodingController, RestorationContainer, FinishingObject {
+  @Observable final class Rebuilder: CodingObject, RestorationContainer, FinishingObject {
     let restoration: RestorationIdentity = "box"
     var restorationChildren: [any RestorableController] = []
     @ObservationIgnored var inFinish = false
@@ -214,7 +214,7 @@ import Testing
         registry.register(Panel.self, as: "panel") { path, _ in Panel.made(path.last) }
         $1.run.add(1, ordering: .relaxed)
         return RestorationCoordinator(
-          store: $1, delegate: bench.delegate, configuration: bench.configuration, session: .init("w\($0)"),
+          store: $1, delegate: bench.delegate, configuration: bench.configuration, window: .init("w\($0)"),
           registry: registry)
       }
     }

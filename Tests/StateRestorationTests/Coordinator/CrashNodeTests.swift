@@ -58,6 +58,38 @@ import Testing
     #expect([asked.bad.text, asked.bad["page"]?.text] == ["crashes", "newer page"])
   }
 
+  @Test func `a closed row with an older record hides no page that is opened beside it`() async throws {
+    let bench = Bench()
+    let page = Screen("page")
+    let root = Screen("root", children: [page])
+    let writer = bench.launch()
+    _ = try await writer.preserve(root)
+    page.text = "stored"
+    _ = try await writer.preserve(root)
+    let typing = Screen("page")
+    let typingRoot = Screen("root", children: [typing])
+    let locked = try await bench.launchLocked(typingRoot) { typing.text = "typed" }
+    try await bench.unlock(locked)
+    _ = try await locked.preserve(typingRoot)
+    let reader = try bench.newestReader()
+    let row = try #require(try reader.node(at: ["root", "page"]))
+    let typed = try #require(try reader.children(of: row.id).first)
+    try await bench.die(atNode: typed.rawValue)
+    func pageOfModel(_ text: String) -> Screen {
+      let page = Screen("page", text: text)
+      page.restoration.model = "A"
+      return page
+    }
+    let open = Screen("root")
+    let coordinator = bench.launch()
+    #expect(try await coordinator.restore(into: open).leftOut == [["root", "page"]])
+    open.restorationChildren = [pageOfModel("new")]
+    _ = try await coordinator.preserve(open)
+    let last = pageOfModel("")
+    _ = try await bench.launch().restore(into: Screen("root", children: [last]))
+    #expect(last.text == "new")
+  }
+
   @Test(arguments: [false, true], StoreKind.allCases)
   func `an edit while locked lies beside the quarantined record, and is given, also by a retry`(
     isKilled: Bool, on kind: StoreKind
@@ -202,7 +234,7 @@ import Testing
   // MARK: - Where it died
 
   /// A screen that dies, as far as the marker goes, in one of its hooks.
-  final class Fragile: CodingController, FinishingObject {
+  final class Fragile: RestorableController, CodingObject, FinishingObject {
     let restoration: RestorationIdentity = "fragile"
     var value: Int
     var onFinish: (() -> Void)?
@@ -293,7 +325,7 @@ import Testing
     let bench = Bench()
     bench.delegate.appValue = "app"
     try await bench.preserve(Screen("root", text: "r"))
-    let isNamed: (RestorationRemark) -> Bool = { if case .applicationStateFailed = $0 { true } else { false } }
+    let isNamed: (RestorationReport.Remark) -> Bool = { if case .applicationStateFailed = $0 { true } else { false } }
     let root = Screen("root")
     // One that makes this record unreadable, and leaves the rest as it was.
     let found = try await bench.store.changingEachByte {

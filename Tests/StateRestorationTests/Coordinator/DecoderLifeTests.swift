@@ -3,7 +3,7 @@ import Testing
 
 /// One decoder serves many nodes, and no node may notice.
 @MainActor struct DecoderLifeTests {
-  final class Page: StatefulController {
+  final class Page: RestorableController, StatefulObject {
     let restoration: RestorationIdentity
     var onSet: (() -> Void)?
     var restorableState: String { didSet { onSet?() } }
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  final class Hoarder: CodingController {
+  final class Hoarder: RestorableController, CodingObject {
     static var kept: [RestorationDecoder] = []
     static weak var remembered: RestorationDecoder?
     static var hadOne = false

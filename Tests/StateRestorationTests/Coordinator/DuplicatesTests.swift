@@ -47,6 +47,23 @@ import Testing
     #expect(try await stored(bench, [name, "c"]) == ["\(name) \(name)", isFirst ? "stolen a" : "stolen b"])
   }
 
+  @Test func `two siblings with one identifier below a screen whose parent shows another model`() async throws {
+    let screen = Screen("screen", children: [Screen("below")])
+    let root = Screen("root", children: [screen])
+    root.restoration.model = "A"
+    let bench = Bench()
+    let coordinator = bench.launch()
+    _ = try await coordinator.preserve(root)
+    root.restoration.model = "B"
+    screen.restorationChildren.append(Screen("below"))
+    let receipt = try #require(try await coordinator.preserve(root).receipt)
+    #expect(
+      receipt.findings == [
+        .duplicateIdentifier(
+          path: ["root", "screen", "below"], kept: "Screen (sibling 1)", refused: "Screen (sibling 2)")
+      ])
+  }
+
   /// Three siblings that are given their state, at a moment of a run; then some are renamed, and saved.
   private func rename(_ renamed: [RestorationIdentifier], at moment: Moment) async throws -> Bench {
     let bench = Bench()

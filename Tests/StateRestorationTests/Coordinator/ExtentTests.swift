@@ -6,7 +6,7 @@ import Testing
 /// Launches that bring back less than everything: what the user finds then, and in the launch after it.
 @MainActor @Suite struct ExtentTests {
   /// A screen that comes back only when the session is restored.
-  @Observable final class Document: StatefulController {
+  @Observable final class Document: RestorableController, StatefulObject {
     var restoration: RestorationIdentity
     var restorableState = ""
     init(_ identifier: RestorationIdentifier?, _ text: String = "") {
@@ -19,7 +19,7 @@ import Testing
     Screen("root", children: [Screen("window")] + documents)
   }
 
-  private func launch(_ bench: Bench, as extent: RestorationExtent) -> RestorationCoordinator {
+  private func launch(_ bench: Bench, as extent: Lifecycle.LaunchOptions.Extent) -> RestorationCoordinator {
     let coordinator = bench.launch { registry in
       registry.register(Document.self, as: "document", extent: .restore) { path, _ in Document(path.last) }
     }

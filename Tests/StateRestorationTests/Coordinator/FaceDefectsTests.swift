@@ -164,7 +164,7 @@ import Testing
 // MARK: - Programs
 
 /// A controller with a text and controllers below it.
-private final class Note: StatefulController, RestorationContainer {
+private final class Note: StatefulObject, RestorationContainer {
   let restoration: RestorationIdentity
   var restorableState = ""
   private(set) var children: [Note]
@@ -223,7 +223,7 @@ private nonisolated struct BrittleText: Codable, Sendable {
   }
 }
 
-private class Brittle: StatefulController {
+private class Brittle: RestorableController, StatefulObject {
   class var version: StateVersion { 1 }
   var restoration: RestorationIdentity { RestorationIdentity("root", version: Self.version) }
   var restorableState: BrittleText
@@ -236,7 +236,7 @@ private final class NewerBrittle: Brittle {
 }
 
 /// Codes an optional value whether or not it has one.
-private final class Query: CodingController {
+private final class Query: RestorableController, CodingObject {
   let restoration: RestorationIdentity = "query"
   var text: String? = "fresh"
   var page = 1
@@ -253,7 +253,7 @@ private final class Query: CodingController {
 }
 
 /// Encodes a value only while it has one.
-private final class Selection: CodingController {
+private final class Selection: RestorableController, CodingObject {
   let restoration: RestorationIdentity = "selection"
   var selected: String? = "first"
   private(set) var decodings = 0
@@ -269,7 +269,7 @@ private final class Selection: CodingController {
 }
 
 /// Preserves by a marked property and by a coder method, which may fail.
-private final class Form: CodingController {
+private final class Form: RestorableController, CodingObject {
   let restoration: RestorationIdentity = "form"
   @Restored("title") var title = "fresh"
   var body = "fresh"

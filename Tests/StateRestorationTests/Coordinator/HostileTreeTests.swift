@@ -46,7 +46,7 @@ import Testing
 
   func writer() -> Archive.Writer {
     Archive.Writer(
-      context: RestorationContext(
+      context: RestorationArchive.Context(
         applicationVersion: "1.0", schemaVersion: 1, systemVersion: "", timeSaved: Date(timeIntervalSince1970: 0),
         interfaceIdiom: .unspecified, versionTag: "1"))
   }
@@ -148,7 +148,7 @@ import Testing
     for seconds in [Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, -1e300, 0] {
       let date = Date(timeIntervalSinceReferenceDate: seconds)
       var writer = Archive.Writer(
-        context: RestorationContext(
+        context: RestorationArchive.Context(
           applicationVersion: "", schemaVersion: 0, systemVersion: "", timeSaved: date, interfaceIdiom: .unspecified,
           versionTag: "1"))
       _ = try writer.insert("root", attributes: .init(classTag: "screen", savedAt: date))

@@ -220,6 +220,27 @@ import Testing
     #expect(again.restorableState == "")
   }
 
+  @Test func `an entry whose row becomes one with another is joined at the next launch`() async throws {
+    let page = JoiningPage()
+    let first = Screen("root", children: [page])
+    let writer = bench.launch()
+    _ = try await writer.preserve(first)
+    page.restorableState = "stored"
+    _ = try await writer.preserve(first)
+    let second = Screen("root")
+    let other = bench.launch()
+    _ = try await other.restore(into: second)
+    second.restorationChildren = [JoiningPage("entry", model: "B")]
+    _ = try await other.preserve(second)
+    for expected in ["stored", "stored+entry"] {
+      let page = JoiningPage(model: "B")
+      let (root, coordinator) = (Screen("root", children: [page]), bench.launch())
+      _ = try await coordinator.restore(into: root)
+      #expect(page.restorableState == expected)
+      _ = try await coordinator.preserve(root)
+    }
+  }
+
   @Test func `replaced state of a page that was renamed does not come back by itself`() async throws {
     let (c, root, late) = try await launchWithLatePage()
     late.restoration.identifier = "other"

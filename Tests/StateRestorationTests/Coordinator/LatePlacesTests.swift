@@ -89,6 +89,60 @@ import Testing
     #expect(last.text == "A's")
   }
 
+  @Test(arguments: [false, true])
+  func `below a row that its parent gave up with its first model`(saves: Bool) async throws {
+    let (coordinator, root, document) = try await launch()
+    (document.restoration.model, document.text) = ("B", "of B")
+    if saves { _ = try await coordinator.preserve(root) }
+    let find = Screen("find")
+    document.restorationChildren = [find]
+    #expect(coordinator.restore(find, at: ["root", "document", "find"])?.isRestored == true)
+    #expect(find.text == "typed")
+    _ = try await coordinator.preserve(root)
+    #expect(try await text(in: "document") == "typed")
+  }
+
+  @Test func `not below a parent that has shown another model since`() async throws {
+    func editor(_ children: Screen...) -> Screen {
+      let editor = Screen("editor", children: children)
+      editor.restoration.model = "A"
+      return editor
+    }
+    try await bench.preserve(Screen("root", children: [editor(Screen("find", text: "A's"))]))
+    let changing = editor()
+    let root = Screen("root", children: [changing])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    for model in ["B", "A"] {
+      changing.restoration.model = ModelIdentifier(rawValue: model)
+      _ = try await coordinator.preserve(root)
+    }
+    let find = Screen("find")
+    changing.restorationChildren = [find]
+    #expect(coordinator.restore(find, at: ["root", "editor", "find"]) == nil)
+  }
+
+  @Test func `an object that was given a row is asked for no other`() async throws {
+    func note(_ name: RestorationIdentifier, _ model: ModelIdentifier, text: String = "") -> Screen {
+      let note = Screen(name, text: text)
+      note.restoration.model = model
+      return note
+    }
+    try await bench.preserve(Screen("root", children: [note("a", "A", text: "A's"), note("b", "B", text: "B's")]))
+    let note = note("a", "A")
+    let root = Screen("root", children: [note])
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    (note.restoration.identifier, note.restoration.model, note.text) = ("b", "B", "shown as B")
+    #expect(coordinator.restore(note, at: ["root", "b"]) == nil)
+    #expect(note.text == "shown as B")
+    guard case .preserved(let receipt) = try await coordinator.preserve(root) else {
+      Issue.record("nothing was preserved")
+      return
+    }
+    #expect(receipt.changedNodes == 1)
+  }
+
   @Test func `what is forgotten below a renamed parent is not given by its former path`() async throws {
     let (coordinator, root, document) = try await launch()
     document.restoration.identifier = "renamed"

@@ -305,7 +305,7 @@ import Testing
   }
 
   /// Runs something while it is asked for its state.
-  final class Asked: CodingController {
+  final class Asked: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "asked"
     var onEncode: (() -> Void)?
     func encodeRestorableState(with coder: RestorationEncoder) { onEncode?() }

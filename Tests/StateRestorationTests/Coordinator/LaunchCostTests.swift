@@ -1,6 +1,7 @@
 import DataProtection
 import FaultyFileSystem
 import FileSystem
+import Patience
 import RestorationArchive
 import SimulatedTime
 import StateRestoration
@@ -20,7 +21,7 @@ import Testing
     static let callsOnTheWay = 36
     /// A file system with mappings takes all of them without a call.
     static let writes = 49
-    static let bytesRead = 2_778
+    static let bytesRead = 2_789
   }
 
   private let configuration = RestorationConfiguration(application: "com.example.launch")
@@ -46,7 +47,7 @@ import Testing
     // The first launch makes the crash marker, the next one finds it.
     for isFirst in [true, false] {
       // The worker of the life before lets its slot go on its own thread.
-      while disk.isAnythingLocked { try await Task.sleep(for: .milliseconds(1)) }
+      try await waitUntil("the slot to be free") { !disk.isAnythingLocked }
       let counting = CountingFileSystem(disk)
       let device = try await ProtectedDevice.open(at: .directory("/state/device"), environment: environment(counting))
       let coordinator = try RestorationCoordinator(device: device, delegate: delegate, configuration: configuration)

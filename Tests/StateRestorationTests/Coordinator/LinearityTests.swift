@@ -12,7 +12,7 @@ import Testing
 /// list that is searched where nobody counts.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct LinearityTests {
   /// A controller of many, which keeps them in a plain list.
-  final class Shelf: CodingController, RestorationContainer {
+  final class Shelf: CodingObject, RestorationContainer {
     var restoration: RestorationIdentity
     var restorationChildren: [any RestorableController] = []
     var friends: [any RestorableObject] = []
@@ -174,6 +174,25 @@ import Testing
     #expect(growth < Self.tooMuch)
   }
 
+  @Test func `an unlock with very many siblings, one of them edited`() async throws {
+    let growth = try await growth { count in
+      let bench = Bench()
+      try await Stage(Shelf("root", shelves(count)), bench).preserve()
+      bench.store.lock(true)
+      let root = Shelf("root", shelves(count))
+      let stage = Stage(root, bench)
+      _ = try await stage.coordinator.restore(into: root)
+      root.restorationChildren.append(Shelf("new"))
+      _ = try await stage.coordinator.preserve(root)
+      bench.store.lock(false)
+      return stage
+    } _: { stage in
+      await stage.coordinator.protectedDataDidBecomeAvailable()
+      #expect(stage.bench.delegate.lateReports.first?.outcome == .restored)
+    }
+    #expect(growth < Self.tooMuch)
+  }
+
   @Test func `siblings that all have one identifier`() async throws {
     let growth = try await growth { count in
       let siblings = shelves(count)
@@ -276,7 +295,7 @@ import Testing
   @Test func `references to siblings`() async throws {
     let growth = try await growth { count in
       var writer = RestorationArchive.Writer(
-        context: RestorationContext(timeSaved: Date(timeIntervalSinceReferenceDate: 0)))
+        context: RestorationArchive.Context(timeSaved: Date(timeIntervalSinceReferenceDate: 0)))
       let top = try writer.insert("root")
       var last: RestorationPath = ["root"]
       for index in 0..<count {

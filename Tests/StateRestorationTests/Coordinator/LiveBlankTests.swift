@@ -92,13 +92,13 @@ import Testing
     #expect(try await next(launch(cause, freshFor: limit)).editor?.value == 5)
   }
 
-  @Observable final class Document: StatefulController {
+  @Observable final class Document: RestorableController, StatefulObject {
     let restoration = RestorationIdentity("document", class: "document")
     var restorableState = ""
   }
 
   @Test func `what its launch does not ask for does not grow too old`() async throws {
-    func launch(_ extent: RestorationExtent) -> RestorationCoordinator {
+    func launch(_ extent: Lifecycle.LaunchOptions.Extent) -> RestorationCoordinator {
       let coordinator = bench.launch {
         $0.register(Document.self, as: "document", freshFor: .seconds(1000), extent: .restore)
       }

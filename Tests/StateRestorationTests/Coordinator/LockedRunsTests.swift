@@ -54,6 +54,22 @@ import Testing
     #expect(try bench.place.openPending().archives.isEmpty)
   }
 
+  @Test func `a locked run that has written no record saves nothing`() async throws {
+    let bench = try await locked()
+    let root = hierarchy()
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: root)
+    let all = root.restorationChildren
+    root.restorationChildren = all + [Screen("new", text: "typed")]
+    await coordinator.endTurn()
+    _ = await coordinator.takeEdits()
+    root.restorationChildren = all
+    guard case .deferred(.locked) = try await coordinator.preserve(root) else {
+      Issue.record("something was saved")
+      return
+    }
+  }
+
   @Test(arguments: StoreKind.allCases, [false, true])
   func `what comes filled while locked is there after the unlock, and gives way to stored state`(
     on kind: StoreKind, unlocksInRun: Bool
@@ -139,12 +155,12 @@ import Testing
       root["a"]?.text = "locked"
       #expect(try await coordinator.preserve(root).receipt?.kind == .pendingWhole)
       if request == .otherHierarchy { root = hierarchy() } else { root["a"]?.text = "not saved yet" }
-      let source: RestorationSource = request == .olderGeneration ? .olderGeneration : .newest
+      let source: RestorationCoordinator.Source = request == .olderGeneration ? .olderGeneration : .newest
       #expect(try await coordinator.restore(into: root, from: source).outcome == .locked)
       for _ in 0..<5 { await Task.yield() }
       root["b"]?.text = "locked later"
       // Another hierarchy has not read the state: of it only edits are saved.
-      let kind: PreservationReceipt.Kind = request == .otherHierarchy ? .pendingChange : .pendingWhole
+      let kind: PreservationOutcome.Receipt.Kind = request == .otherHierarchy ? .pendingChange : .pendingWhole
       if savesBetween { #expect(try await coordinator.preserve(root).receipt?.kind == kind) }
       if endsWhileLocked {
         try await bench.unlock()

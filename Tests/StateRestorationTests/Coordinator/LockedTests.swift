@@ -415,9 +415,9 @@ import Testing
     #expect(try await coordinator.restore(into: root).outcome == .restored)
     #expect(root.text == "r")
   }
-  @Test(arguments: [RestorationSource.newest, .olderGeneration], [false, true])
+  @Test(arguments: [RestorationCoordinator.Source.newest, .olderGeneration], [false, true])
   func `an edit made while locked survives a request for any state after the unlock`(
-    source: RestorationSource, hasOtherModel: Bool
+    source: RestorationCoordinator.Source, hasOtherModel: Bool
   ) async throws {
     for saves in [false, true] {
       func hierarchy(_ model: ModelIdentifier, _ text: String = "") -> (root: Screen, editor: Screen) {

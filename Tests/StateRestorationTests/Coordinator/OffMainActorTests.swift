@@ -11,7 +11,7 @@ import Testing
 /// Whatever else is done on it here ends the process.
 @Suite(.tags(.threads)) struct OffMainActorTests {
   /// A state that can be encoded and decoded anywhere but on the main actor.
-  @MainActor final class Heavy: StatefulController {
+  @MainActor final class Heavy: RestorableController, StatefulObject {
     nonisolated struct State: Codable, Sendable {
       var value = 0
 

@@ -6,7 +6,7 @@ import Testing
 /// An object that shows another model comes anew, with everything below it: roots, views, objects that only references name.
 @MainActor @Suite struct OtherIdentityTests {
   /// A controller that shows a model, refers to a tool that is nobody's child, and has a child and a view.
-  @Observable final class Desk: CodingController, RestorationContainer, RestorationViewOwner {
+  @Observable final class Desk: CodingObject, RestorationContainer, RestorationViewOwner {
     var restoration: RestorationIdentity = "desk"
     var text = ""
     var tool: Screen?

@@ -6,7 +6,7 @@ import Testing
 
 /// Outcomes that must never be confused, and what a save may do after each.
 @MainActor @Suite struct OutcomeTests {
-  nonisolated static let outcomes: [(ProtectionError.Code, RestorationOutcome)] = [
+  nonisolated static let outcomes: [(ProtectionError.Code, RestorationReport.Outcome)] = [
     (.notFound, .nothingPreserved), (.locked, .locked), (.missing, .missing), (.corrupt, .damaged),
     (.wrongIdentity, .damaged), (.wrongClass, .damaged), (.otherDevice, .otherDevice), (.keysMissing, .keysMissing),
     (.rolledBack, .rolledBack), (.unsupportedVersion, .newerVersion), (.busy, .unavailable), (.io, .unavailable),

@@ -89,7 +89,7 @@ import Testing
     await Task.yield()
     held.release()
     #expect(try await first.value.receipt?.capturedNodes == 3)
-    var receipts: [PreservationReceipt] = []
+    var receipts: [PreservationOutcome.Receipt] = []
     for request in requests { receipts.append(try #require(try await request.value.receipt)) }
     #expect(receipts.map(\.capturedNodes) == [2, 3, 3, 2, 4])
     #expect(receipts[1] == receipts[2])

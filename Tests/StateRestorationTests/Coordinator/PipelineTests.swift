@@ -28,7 +28,7 @@ import Testing
   }
 
   /// No other test has an instance of it.
-  @Observable final class FirstOfItsClass: StatefulController {
+  @Observable final class FirstOfItsClass: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "root"
     var restorableState = 0
   }
@@ -268,7 +268,7 @@ import Testing
     #expect(root["high"]?.text.count == 15_000)
   }
 
-  final class Odd: StatefulController {
+  final class Odd: RestorableController, StatefulObject {
     nonisolated struct State: Codable, Sendable {
       var value = 1
       var fails = false
@@ -284,7 +284,7 @@ import Testing
   }
 
   /// An observed screen whose state can be encoded while a valve is open, which nobody observes.
-  @Observable final class Wayward: StatefulController {
+  @Observable final class Wayward: RestorableController, StatefulObject {
     nonisolated struct State: Codable, Sendable {
       final class Valve: Sendable {
         let isShut = Atomic(false)

@@ -5,7 +5,7 @@ import Testing
 
 /// Random hierarchies of objects that refer to each other come back as the same graph, also over locked launches.
 @MainActor @Suite struct ReferenceModelTests {
-  @Observable final class Member: CodingController, RestorationContainer {
+  @Observable final class Member: CodingObject, RestorationContainer {
     var restoration: RestorationIdentity
     var value = 0
     var members: [Member] = []

@@ -15,7 +15,7 @@ import Testing
   }
 
   /// Observed, so that nobody asks it again unless it has changed.
-  @Observable final class Link: CodingController {
+  @Observable final class Link: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "link"
     var target: (any RestorableObject)?
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encodeReference(to: target, forKey: "target") }

@@ -61,7 +61,7 @@ import Testing
     #expect(again.value == 7)
   }
 
-  final class Linker: CodingController {
+  final class Linker: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "p"
     weak var one: (any RestorableObject)?
     weak var two: (any RestorableObject)?

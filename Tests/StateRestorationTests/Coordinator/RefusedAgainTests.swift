@@ -82,7 +82,7 @@ import Testing
   }
 
   /// A screen that makes its inspector when it is first asked for it, and has it take its state then.
-  final class LazyScreen: CodingController, RestorationParent {
+  final class LazyScreen: CodingObject, RestorationParent {
     let restoration: RestorationIdentity = "screen"
     let restorer: RestorationCoordinator
     let fails: Bool

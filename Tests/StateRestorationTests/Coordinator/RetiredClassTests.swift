@@ -13,7 +13,7 @@ import Testing
   private func preserveOldProgram() async throws {
     let attachment = Screen("attachment", text: "old", tag: "attachment", children: [Panel("zoom", value: 3)])
     try await bench.preserve(Screen("root", children: [Screen("kept", text: "kept"), attachment, PlainOld("plain")]))
-    bench.configuration.log = log
+    bench.configuration.log = log.log
   }
 
   @Test func `a retired class is no warning, and its state goes with the next save`() async throws {
@@ -76,7 +76,7 @@ import Testing
 }
 
 /// A class without a tag that a later program does not have.
-private final class PlainOld: StatefulController {
+private final class PlainOld: RestorableController, StatefulObject {
   let restoration: RestorationIdentity
   var restorableState = 1
 

@@ -329,7 +329,8 @@ import Testing
     let root = Screen("root", children: [one])
     let report = try await coordinator.restore(into: root)
     #expect(one.text == "one")
-    let names: [NotRestoredReason] = report.nodes.filter { $0.path == path }.compactMap(\.notRestoredReason)
+    let names: [RestorationReport.NotRestoredReason] = report.nodes.filter { $0.path == path }.compactMap(
+      \.notRestoredReason)
     #expect(names.count == 1)
     switch names.first {
     case .modelGone?: #expect(reason == .gone)
@@ -343,7 +344,7 @@ import Testing
   // MARK: - Newer versions and failures
 
   /// A panel of some version.
-  class Editor: CodingController {
+  class Editor: RestorableController, CodingObject {
     var restoration: RestorationIdentity
     var text: String
     var fails = false

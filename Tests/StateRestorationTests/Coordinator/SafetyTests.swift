@@ -209,7 +209,7 @@ import Testing
 
   /// A restoration that is extended before it ends.
   private func extended(
-    _ bench: Bench, from source: RestorationSource = .newest
+    _ bench: Bench, from source: RestorationCoordinator.Source = .newest
   ) async throws -> (coordinator: RestorationCoordinator, root: Screen, report: RestorationReport) {
     let coordinator = bench.launch()
     let root = hierarchy()
@@ -219,7 +219,7 @@ import Testing
 
   /// Leaves what a process leaves that is killed while its restoring is extended.
   private func dieExtended(
-    _ bench: Bench, from source: RestorationSource = .newest
+    _ bench: Bench, from source: RestorationCoordinator.Source = .newest
   ) async throws -> RestorationReport {
     let report = try await extended(bench, from: source).report
     try await bench.kill()
@@ -374,8 +374,9 @@ import Testing
     let bench = try await preservedTwice(.memory)
     bench.store.state.withLock { $0.generations[1].failsReading = true }
     let older = try bench.place.open(.predecessor)
+    let content = try #require(older.parts.first?.content)
     let node = try #require(
-      try RestorationArchive.Reader(base: .init(older.read(0..<older.byteCount))).node(at: ["root", "bad"]))
+      try RestorationArchive.Reader(base: .init(content.read(0..<content.byteCount))).node(at: ["root", "bad"]))
     for _ in 0..<deaths {
       try bench.place.beginAttempt(at: older, isRequest: false).note(
         node: node.id.rawValue)

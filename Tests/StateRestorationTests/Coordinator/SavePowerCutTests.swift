@@ -6,7 +6,7 @@ import Testing
 
 /// Power that is cut in the middle of what the coordinator does to the disk, seen by the coordinator of the next launch.
 @MainActor @Suite struct SavePowerCutTests {
-  nonisolated static let losses: [PowerCutLoss] = [
+  nonisolated static let losses: [SimulatedDevice.PowerCutLoss] = [
     .everythingUnsynchronized, .one(0), .endOfLastWrite(keeping: 3),
   ]
 
@@ -56,7 +56,7 @@ import Testing
 
   @Test(arguments: Save.allCases, losses)
   func `a save that is cut short restores the old state or the new one, whole`(
-    save: Save, loss: PowerCutLoss
+    save: Save, loss: SimulatedDevice.PowerCutLoss
   ) async throws {
     let counts = try await cutPowerAtEveryCall(losing: loss) {
       let (bench, coordinator, root) = try await make(save)
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: losses)
-  func `a discard that is cut short leaves the state or nothing`(loss: PowerCutLoss) async throws {
+  func `a discard that is cut short leaves the state or nothing`(loss: SimulatedDevice.PowerCutLoss) async throws {
     try await cutPowerAtEveryCall(losing: loss) {
       let (bench, coordinator, root) = try await make(.anew)
       _ = try await coordinator.preserve(root)
@@ -112,7 +112,8 @@ import Testing
   }
 
   @Test(arguments: losses)
-  func `an unlock that is cut short keeps what was saved while locked`(loss: PowerCutLoss) async throws {
+  func `an unlock that is cut short keeps what was saved while locked`(loss: SimulatedDevice.PowerCutLoss) async throws
+  {
     try await cutPowerAtEveryCall(losing: loss) {
       let (bench, coordinator, root) = try await make(.pendingWhole)
       _ = try await coordinator.preserve(root)

@@ -57,7 +57,7 @@ import Testing
     let bench = try await Bench(kind)
     let root = Screen("root")
     let coordinator = try await refuse(refusal, bench, root)
-    var told: [PreservationFinding] = []
+    var told: [PreservationOutcome.Finding] = []
     for round in 0..<6 {
       root.text = "round \(round)"
       told += try await bench.compact(coordinator, root)?.findings ?? []

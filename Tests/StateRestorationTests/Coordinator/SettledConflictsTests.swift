@@ -139,7 +139,7 @@ import Testing
   // MARK: - Objects that change in callbacks
 
   /// A panel that calls itself otherwise once it is decoded.
-  @Observable final class Chameleon: CodingController, FinishingObject {
+  @Observable final class Chameleon: RestorableController, CodingObject, FinishingObject {
     var restoration: RestorationIdentity
     var text = ""
     @ObservationIgnored var later: RestorationIdentifier?

@@ -29,7 +29,7 @@ import Testing
     return (coordinator, root, note)
   }
 
-  @Observable final class Memo: StatefulController {
+  @Observable final class Memo: RestorableController, StatefulObject {
     let restoration: RestorationIdentity
     var restorableState = ""
 
@@ -160,7 +160,7 @@ import Testing
   /// A run that saves a note when the time of day is a guess; returns the reason why the next run leaves it out.
   private func reason(
     savedAt saved: Double, on machine: Machine, restoredAt restored: Double, on later: Machine
-  ) async throws -> NotRestoredReason? {
+  ) async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     bench.time = Date(timeIntervalSinceReferenceDate: saved)
     bench.configuration.bootClock = machine

@@ -27,7 +27,7 @@ import Testing
   }
 
   /// A screen with such a text, in an older version.
-  class Brittle: StatefulController, RestorationParent {
+  class Brittle: StatefulObject, RestorationParent {
     class var version: StateVersion { 1 }
     var restoration: RestorationIdentity
     var restorableState = Text()

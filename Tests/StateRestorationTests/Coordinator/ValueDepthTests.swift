@@ -10,13 +10,15 @@ import Testing
     init(depth: Int) { children = depth > 1 ? [Outline(depth: depth - 1)] : [] }
   }
 
-  final class OutlineController: StatefulController {
+  final class OutlineController: RestorableController, StatefulObject {
     var restoration: RestorationIdentity = "outline"
     var restorableState = Outline(depth: 1)
   }
 
   /// Saves an outline and gives back the findings, and the outline of the next launch.
-  private func relaunched(depth: Int, limit: Int?) async throws -> (findings: [PreservationFinding], outline: Outline) {
+  private func relaunched(depth: Int, limit: Int?) async throws -> (
+    findings: [PreservationOutcome.Finding], outline: Outline
+  ) {
     let bench = Bench()
     if let limit { bench.configuration.valueDepthLimit = limit }
     let first = OutlineController()

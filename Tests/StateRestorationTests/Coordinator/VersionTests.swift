@@ -15,12 +15,12 @@ import Testing
     var list: [String]
   }
 
-  final class OldEditor: StatefulController {
+  final class OldEditor: RestorableController, StatefulObject {
     let restoration = RestorationIdentity("editor", class: "editor")
     var restorableState = Old(words: "")
   }
 
-  final class NewEditor: StatefulController {
+  final class NewEditor: RestorableController, StatefulObject {
     let restoration = RestorationIdentity("editor", class: "editor")
     var restorableState = New(list: [])
   }
@@ -30,7 +30,7 @@ import Testing
     let bench = try await Bench(kind)
     bench.configuration = RestorationConfiguration(
       application: "test", applicationVersion: "3.1", interfaceVersion: "7", interfaceIdiom: .terminal)
-    bench.configuration.log = SilentRestorationLog()
+    bench.configuration.log = .silent
     bench.configuration.systemVersion = "linux 6"
     bench.configuration.schemaVersion = 4
     try await bench.preserve(Screen("root"))

@@ -31,8 +31,8 @@ struct MemoryRecord: StateRecord {
   }
 }
 
-extension RestorationContext {
-  static let test = RestorationContext(
+extension RestorationArchive.Context {
+  static let test = RestorationArchive.Context(
     applicationVersion: "2.1", schemaVersion: 3, systemVersion: "Linux 6",
     timeSaved: Date(timeIntervalSinceReferenceDate: 1000), interfaceIdiom: .terminal, versionTag: "wide")
 }

@@ -12,7 +12,7 @@ import Testing
     init(_ number: Int) { self.number = number }
   }
 
-  final class Holder: StatefulController {
+  final class Holder: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "holder"
     var restorableState: Token
 

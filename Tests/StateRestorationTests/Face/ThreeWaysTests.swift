@@ -14,12 +14,12 @@ import Testing
     var caret = 0
   }
 
-  final class Editor: StatefulController {
+  final class Editor: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "editor"
     var restorableState = EditorState()
   }
 
-  class Base: CodingController {
+  class Base: RestorableController, CodingObject {
     var restoration: RestorationIdentity { "base" }
     var title = ""
 
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  final class Mixed: Detailed, StatefulController {
+  final class Mixed: Detailed, StatefulObject {
     @Restored("query") var query = ""
     var restorableState = EditorState()
   }
@@ -148,7 +148,7 @@ import Testing
     #expect(new.limit == 3)
   }
 
-  final class Table: StatefulView {
+  final class Table: RestorableView, StatefulObject {
     let restoration: RestorationIdentity = "table"
     var restorableState = EditorState()
     @Restored("scroll") var scroll = 0.0

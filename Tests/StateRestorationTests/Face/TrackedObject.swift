@@ -20,7 +20,7 @@ import RestorationArchive
   var observesEverything: Bool { node.subject.plan.observesEverything }
 
   /// What a capture copies, its one value among the entries; nil if the object has died.
-  func capture(context: RestorationContext, observing: Bool = false) -> CapturedState? {
+  func capture(context: RestorationArchive.Context, observing: Bool = false) -> CapturedState? {
     guard let object else { return nil }
     node.subject.open()
     let isWatching = observing && flag.rearm()

@@ -7,7 +7,7 @@ import Testing
 
 /// Changes are noticed by themselves, whichever way the state is coded (R9.1).
 @MainActor @Suite(.tags(.threads)) struct TrackedObjectTests {
-  @Observable final class Editor: StatefulController {
+  @Observable final class Editor: RestorableController, StatefulObject {
     @ObservationIgnored let restoration: RestorationIdentity = "editor"
     var restorableState = ""
     @ObservationIgnored var silent = 0
@@ -19,7 +19,7 @@ import Testing
     @Restored("tags") var tags: [String] = []
   }
 
-  @Observable class Coded: CodingController, RestorationContainer {
+  @Observable class Coded: CodingObject, RestorationContainer {
     @ObservationIgnored let restoration: RestorationIdentity = "coded"
     var title = ""
     var restorationChildren: [any RestorableController] = []

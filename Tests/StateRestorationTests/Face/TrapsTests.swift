@@ -7,7 +7,7 @@ import Testing
 @MainActor struct TrapsTests {
   // 1. A default for a coder method would be the witness of the whole class tree.
 
-  class Root: CodingController {
+  class Root: RestorableController, CodingObject {
     var restoration: RestorationIdentity { "root" }
     func encodeRestorableState(with coder: RestorationEncoder) {}
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
@@ -26,7 +26,7 @@ import Testing
     old.value = 9
     let new = Leaf()
     let asBase: Root = new
-    try transfer(from: old as any CodingController, to: asBase)
+    try transfer(from: old as any RestorableController & CodingObject, to: asBase)
     #expect(new.value == 9)
   }
 
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  final class OffMainHolder: StatefulController {
+  final class OffMainHolder: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "off"
     let object: OffMain
     init(_ object: OffMain) { self.object = object }
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  final class Holder: StatefulController {
+  final class Holder: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "holder"
     let model: Model
     init(_ model: Model) { self.model = model }
@@ -228,7 +228,7 @@ import Testing
   @Test func `state is assigned through an existential`() throws {
     let old = Holder(Model())
     old.model.text = "Dear"
-    let new: any StatefulController = Holder(Model())
+    let new: any RestorableController & StatefulObject = Holder(Model())
     try transfer(from: old, to: new)
     #expect((new as? Holder)?.model.text == "Dear")
   }
@@ -241,7 +241,7 @@ import Testing
 
   // 8. Coders are invalid after their hook, and say so.
 
-  final class Stashing: CodingController {
+  final class Stashing: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "stashing"
     var encoder: RestorationEncoder?
     var decoder: RestorationDecoder?

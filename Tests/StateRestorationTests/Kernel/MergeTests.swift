@@ -22,7 +22,8 @@ import Testing
   }
 
   /// What a run on a locked device saved: objects as they were met, and as they were then.
-  private func locked(_ met: [HandTable.Object], _ edited: [HandTable.Object]) throws -> RestorationArchive.Reader {
+  private func locked(_ met: [HandTable.Object], _ edited: [HandTable.Object]) throws -> RestorationArchive.PartedReader
+  {
     var hand = HandTable(isLocked: true)
     try hand.save(
       met.map { object in
@@ -34,9 +35,9 @@ import Testing
     return try hand.reader
   }
 
-  private func merge(_ run: RestorationArchive.Reader, into hand: inout HandTable) throws {
-    var context = RestorationContext.test
-    _ = try hand.table.merge(run, &context)
+  private func merge(_ run: RestorationArchive.PartedReader, into hand: inout HandTable) throws {
+    var context = RestorationArchive.Context.test
+    _ = try hand.table.merge(run, PartClasses(.complete), &context)
   }
 
   @Test func `records of one key lie in one row, those of later runs last`() throws {

@@ -1,3 +1,4 @@
+import CTestProcess
 import Foundation
 import StateRestoration
 import Testing
@@ -11,25 +12,15 @@ import Glibc
 @Suite struct ForkedChildTests {
   /// Makes a child that runs a body and ends.
   @MainActor private static func fork(_ body: () -> Never) -> pid_t {
-    typealias Fork = @convention(c) () -> pid_t
-    // Swift's module has no such function, as a child has none of the other threads.
-    let fork = unsafe unsafeBitCast(dlsym(dlopen(nil, RTLD_NOW), "fork"), to: Fork.self)
-    let child = fork()
+    let child = test_process_fork()
     if child == 0 { body() }
     return child
   }
 
-  /// Waits for a child, not for ever; returns how it ended: the signal, or the status plus 256.
+  /// Waits for a child; returns how it ended: the signal, or the status plus 256.
   private static func end(of child: pid_t) -> Int32 {
-    for _ in 0..<2_000 {
-      var status: Int32 = 0
-      if unsafe waitpid(child, &status, WNOHANG) == child {
-        return status & 0x7F != 0 ? status & 0x7F : 256 + (status >> 8)
-      }
-      usleep(10_000)
-    }
-    kill(child, SIGKILL)
-    return -1
+    let status = test_process_end(child)
+    return status & 0x7F != 0 ? status & 0x7F : 256 + (status >> 8)
   }
 
   @Test(arguments: [false, true])
@@ -70,7 +61,8 @@ import Glibc
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
-        while true { usleep(10_000) }
+        sleep(60)
+        _exit(0)
       }
       kill(child, signal)
       guard Self.end(of: child) == signal else { exit(4) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StateRestoration
 
-extension PollableRestorationMainLoop {
+extension RestorationMainLoop.Pollable {
   /// Blocks in the loop until something has happened; no job of the main actor runs meanwhile.
   @MainActor func turn(until isOver: () -> Bool, at place: SourceLocation = #_sourceLocation) {
     let end = ContinuousClock().now + .seconds(60)

@@ -1,5 +1,6 @@
 import DataProtection
 import Foundation
+import Patience
 import StateRestorationTesting
 import Synchronization
 import TestTraits
@@ -10,7 +11,7 @@ import Testing
 /// A program whose main thread belongs to a loop of its own: the main actor has no turns but those of the loop.
 @MainActor @Suite(.tags(.threads)) struct MainLoopTests {
   private func open(
-    _ root: any RestorableController, on device: SimulatedDevice, _ loop: PollableRestorationMainLoop? = nil
+    _ root: any RestorableController, on device: SimulatedDevice, _ loop: RestorationMainLoop.Pollable? = nil
   ) async throws -> RestorationSession {
     let process = try await device.startProcess()
     return try RestorationSession.openNow(
@@ -18,7 +19,7 @@ import Testing
   }
 
   @Test func `changes are saved in turns of the loop alone, one interval after the other`() async throws {
-    let (device, loop, draft) = (try await SimulatedDevice(), PollableRestorationMainLoop(), StoredValue("draft", ""))
+    let (device, loop, draft) = (try await SimulatedDevice(), RestorationMainLoop.Pollable(), StoredValue("draft", ""))
     let session = try await open(draft, on: device, loop)
     for number in 1...4 {
       draft.value = "change \(number)"
@@ -35,7 +36,7 @@ import Testing
     let (device, draft) = (try await SimulatedDevice(), StoredValue("draft", ""))
     let session = try await open(draft, on: device)
     draft.value = "typed"
-    while session.coordinator.lastReceipt == nil { try await Task.sleep(for: .milliseconds(5)) }
+    try await waitUntil("a save") { session.coordinator.lastReceipt != nil }
     session.coordinator.letGoNow()
     let again = StoredValue("draft", "")
     _ = try await open(again, on: device)
@@ -76,7 +77,7 @@ import Testing
 
   @Test func `opening at once has the outcomes and errors of opening`() async throws {
     let draft = StoredValue("draft", "")
-    let place = DeviceLocation.directory("/proc/\(UUID())")
+    let place = ProtectedDevice.Location.directory("/proc/\(UUID())")
     let now = #expect(throws: RestorationError.self) { try RestorationSession.openNow(at: place, root: draft) }
     let later = await #expect(throws: RestorationError.self) {
       try await RestorationSession.open(at: place, root: draft)
@@ -99,14 +100,14 @@ import Testing
 
   @Test func `an unlock at once gives the state back before it returns`() async throws {
     let (device, draft) = (try await lockedDevice(), StoredValue("draft", ""))
-    let session = try await open(draft, on: device, PollableRestorationMainLoop())
+    let session = try await open(draft, on: device, RestorationMainLoop.Pollable())
     #expect(session.report.outcome == .locked)
     #expect(throws: RestorationError.self) { try session.unlockNow(passcode: "99") }
     #expect(try session.unlockNow(passcode: "1234").outcome == .restored && draft.value == "kept")
   }
 
   @Test func `an unlock by somebody else gives the state back in a turn of the loop`() async throws {
-    let (device, draft, loop) = (try await lockedDevice(), StoredValue("draft", ""), PollableRestorationMainLoop())
+    let (device, draft, loop) = (try await lockedDevice(), StoredValue("draft", ""), RestorationMainLoop.Pollable())
     let session = try await open(draft, on: device, loop)
     let unlock = Task.detached { [device = session.device] in try await device.unlock(passcode: "1234") }
     loop.turn { session.report.outcome == .restored }
@@ -117,7 +118,7 @@ import Testing
   // MARK: - Hooks
 
   /// Runs something while its values are copied.
-  final class Page: CodingController {
+  final class Page: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "page"
     var onEncode: () -> Void = {}
     func encodeRestorableState(with coder: RestorationEncoder) {
@@ -130,7 +131,7 @@ import Testing
   @Test func `a loop that turns inside a hook waits with its save, and a synchronous call there is refused`()
     async throws
   {
-    let (device, page, loop) = (try await SimulatedDevice(), Page(), PollableRestorationMainLoop())
+    let (device, page, loop) = (try await SimulatedDevice(), Page(), RestorationMainLoop.Pollable())
     let session = try await open(page, on: device, loop)
     var refusals: [RestorationError.Code] = []
     page.onEncode = {
@@ -150,19 +151,21 @@ import Testing
   // MARK: - The warning
 
   /// Collects warnings, from any thread.
-  final class Warnings: RestorationLog {
+  final class Warnings: Sendable {
     private let texts = Mutex<[String]>([])
     var all: [String] { texts.withLock { $0 } }
-    func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) {
-      let text = message()
-      if level == .warning { texts.withLock { $0.append(text) } }
+    var log: RestorationLog {
+      RestorationLog { level, message in
+        let text = message()
+        if level == .warning { self.texts.withLock { $0.append(text) } }
+      }
     }
   }
 
   @Test func `a program that blocks right after opening is told once`() async throws {
     let (device, draft, warnings) = (try await SimulatedDevice(), StoredValue("draft", ""), Warnings())
     var configuration = RestorationConfiguration()
-    configuration.log = warnings
+    configuration.log = warnings.log
     let session = try await RestorationSession.open(
       on: try await device.startProcess().device, root: draft, configuration: configuration)
     let end = ContinuousClock().now + .seconds(60)
@@ -172,13 +175,13 @@ import Testing
     #expect(warnings.all.count == 1)
     #expect(warnings.all.first?.contains("In a program that owns its main thread") == true)
     // Free again, it saves.
-    while session.coordinator.lastReceipt == nil { try await Task.sleep(for: .milliseconds(5)) }
+    try await waitUntil("a save") { session.coordinator.lastReceipt != nil }
   }
 
   @Test func `a process without the standard descriptors gets none of them for its turns`() async {
     await #expect(processExitsWith: .exitCode(3)) {
       for descriptor in 0...2 as ClosedRange<Int32> { close(descriptor) }
-      let loop = PollableRestorationMainLoop()
+      let loop = RestorationMainLoop.Pollable()
       guard loop.descriptor > 2 else { exit(4) }
       for descriptor in 0...2 as ClosedRange<Int32> {
         var status = stat()

@@ -11,7 +11,7 @@ import Testing
   typealias Windows = RestoredWindows<StoredValue<String>>
 
   private func open(
-    _ device: SimulatedDevice, _ loop: PollableRestorationMainLoop? = nil,
+    _ device: SimulatedDevice, _ loop: RestorationMainLoop.Pollable? = nil,
     instances: RestorationSession.Instances = .one
   ) async throws -> Windows {
     let process = try await device.startProcess()
@@ -42,9 +42,9 @@ import Testing
   }
 
   @Test func `changes are saved in turns of the loop alone`() async throws {
-    let (device, loop) = (try await deviceWithTwoWindows(), PollableRestorationMainLoop())
+    let (device, loop) = (try await deviceWithTwoWindows(), RestorationMainLoop.Pollable())
     let windows = try await open(device, loop)
-    for (id, text) in [("first", "1"), ("second", "2")] as [(SceneSession.ID, String)] {
+    for (id, text) in [("first", "1"), ("second", "2")] as [(RestoredWindow.ID, String)] {
       windows[id]?.value = text
       let coordinator = try #require(windows.coordinator(of: id))
       let before = coordinator.lastReceipt
@@ -66,7 +66,7 @@ import Testing
     try windows.activateNow("first")
     #expect(windows.frontmost?.id == "first")
     try windows.discardNow("first")
-    #expect(windows.sessions.map(\.id) == ["second"])
+    #expect(windows.known.map(\.id) == ["second"])
     let new = try windows.openNewNow(role: "note")
     new.value = "new"
     #expect(windows.frontmost?.role == "note")
@@ -94,7 +94,7 @@ import Testing
     let device = try await deviceWithTwoWindows()
     let windows = try await open(device)
     windows.announceEnd()
-    for id in ["first", "second"] as [SceneSession.ID] { try windows.closeNow(id) }
+    for id in ["first", "second"] as [RestoredWindow.ID] { try windows.closeNow(id) }
     #expect(windows.roots.isEmpty)
     device.reboot()
     #expect(try await open(device).roots.map(\.value) == ["two", "one"])
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test func `opening at once has the outcomes and errors of opening`() async throws {
-    let place = DeviceLocation.directory("/proc/\(UUID())")
+    let place = ProtectedDevice.Location.directory("/proc/\(UUID())")
     let now = #expect(throws: RestorationError.self) {
       try RestorationSession.openNow(at: place, windows: { _ in StoredValue("text", "") })
     }
@@ -187,7 +187,7 @@ import Testing
 
   @Test func `an unlock at once brings the windows back before it returns`() async throws {
     let device = try await deviceWithTwoWindows(passcode: "1234")
-    let windows = try await open(device, PollableRestorationMainLoop())
+    let windows = try await open(device, RestorationMainLoop.Pollable())
     #expect(windows.roots.isEmpty)
     try windows.openNow("third").value = "locked"
     #expect(throws: RestorationError.self) { try windows.unlockNow(passcode: "99") }
@@ -197,7 +197,7 @@ import Testing
   }
 
   @Test func `an unlock by somebody else brings the windows back in a turn of the loop`() async throws {
-    let (device, loop) = (try await deviceWithTwoWindows(passcode: "1234"), PollableRestorationMainLoop())
+    let (device, loop) = (try await deviceWithTwoWindows(passcode: "1234"), RestorationMainLoop.Pollable())
     let windows = try await open(device, loop)
     try windows.openNow("first").value = "edited"
     let unlock = Task.detached { [device = windows.device] in try await device.unlock(passcode: "1234") }

@@ -16,6 +16,7 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case listedTwice = "Two controllers list one child"
   case inTwoWindows = "One object stands in two windows"
   case notListed = "A class lists children and is no `RestorationParent`"
+  case misplaced = "`let restorationClass = \"item\"` beside `restoration`"
   case fleeting = "Children are made anew whenever they are asked for"
   case unnoticed = "A change that nobody can notice, where `askingInterval` is nil"
   case danglingReference = "A reference to an object outside the hierarchy"
@@ -55,6 +56,32 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case reservedKey = "A key begins with `$`"
   case versionTwice = "A `VersionedState` in an object that names a version too"
   case viewWithClass = "A view that names a class"
+
+  /// Whom the message names, beside what is to be done; nil where the whole program is meant, or a class.
+  var place: String? {
+    switch self {
+    case .unnamed, .emptyIdentifier, .unregistered, .inheritedTag, .notListed, .misplaced, .tooMuch, .unencodable:
+      "! root: "
+    case .associationGone: "! list: "
+    case .duplicate, .fleeting: "! root/child: "
+    case .listedTwice: "! root/other/child: "
+    case .inTwoWindows: "! search: "
+    case .danglingReference, .unnoticed: "! panel: "
+    case .nobodyMakes, .tagGone, .factoryDeclines, .anotherClass, .downgrade, .noMigration, .missingKey, .anotherType,
+      .notInstalled:
+      "✗ child  "
+    case .unreadKey: "! child  "
+    case .titleAsName: "✗ inbox 3  "
+    case .editedWhileLocked: "✗ page  "
+    case .lockedScope: "(at scope/tab)"
+    case .renamedField: "root/child: "
+    case .identifierForgotten: "root: "
+    case .keyTwice: "Twice at root "
+    case .reservedKey: "Reserved at root "
+    case .cycle: "Screen at outer/inner"
+    default: nil
+    }
+  }
 
   /// Whether the mistake stops the program.
   var traps: Bool {

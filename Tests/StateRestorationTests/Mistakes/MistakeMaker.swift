@@ -10,20 +10,22 @@ import Testing
 /// Makes a mistake as a program would, and gives what the framework says.
 @MainActor final class MistakeMaker {
   private let bench = Bench()
-  private let log = Lines()
+  private let lines = Lines()
 
   /// A log that keeps its lines.
-  final class Lines: RestorationLog {
+  final class Lines: Sendable {
     private let lines = Mutex<[String]>([])
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
-    func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) {
-      guard level >= .warning else { return }
-      let line = message()
-      lines.withLock { $0.append(line) }
+    var log: RestorationLog {
+      RestorationLog { level, message in
+        guard level >= .warning else { return }
+        let line = message()
+        self.lines.withLock { $0.append(line) }
+      }
     }
   }
 
-  init() { bench.configuration.log = log }
+  init() { bench.configuration.log = lines.log }
 
   func make(_ mistake: Mistake) async throws -> String {
     switch mistake {
@@ -41,6 +43,7 @@ import Testing
     case .inTwoWindows: try await showTwice()
     case .fleeting: try await save(Fleeting())
     case .notListed: try await save(Forgetful())
+    case .misplaced: try await save(Tagged())
     case .unnoticed: try await changeUnnoticed()
     case .danglingReference: try await refer()
     case .tooMuch: try await saveTooMuch()
@@ -140,7 +143,7 @@ import Testing
 
   private func renameField() async throws -> String {
     _ = try await restore(StoredValue("child", Before()), as: StoredValue("child", RenamedField()))
-    return log.text
+    return lines.text
   }
 
   private func restoreWithoutDelegate() async throws -> String {
@@ -211,8 +214,8 @@ import Testing
     }
     defer { withExtendedLifetime(root) {} }
     let deadline = ContinuousClock.now + .seconds(10)
-    while log.text.isEmpty, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
-    return log.text
+    while lines.text.isEmpty, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
+    return lines.text
   }
 
   private func blockMainActor() async throws -> String {
@@ -225,7 +228,7 @@ import Testing
       search.value += "typed"
       block()
     }
-    return log.text
+    return lines.text
   }
 
   private func block() { Thread.sleep(forTimeInterval: 0.3) }

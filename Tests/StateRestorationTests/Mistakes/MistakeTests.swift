@@ -4,7 +4,7 @@ import StateRestoration
 import StateRestorationTesting
 import Testing
 
-/// Every row of the table *mistake, message* is made here, and gives that message.
+/// Every row of the table *mistake, message* is made here, and gives that message, with the place.
 @MainActor @Suite struct MistakeTests {
   /// The article's messages, by mistake.
   nonisolated static func table() throws -> [String: String] {
@@ -42,5 +42,6 @@ import Testing
       said = try await MistakeMaker().make(mistake)
     }
     #expect(said.contains(expected), "said: \(said)")
+    if let place = mistake.place { #expect(said.contains(place), "said: \(said)") }
   }
 }

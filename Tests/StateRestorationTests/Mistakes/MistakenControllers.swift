@@ -11,6 +11,12 @@ final class Forgetful: RestorableController {
   var restorationChildren: [any RestorableController] { [page] }
 }
 
+/// Says its class where UIKit has it.
+final class Tagged: RestorableController {
+  let restoration: RestorationIdentity = "root"
+  let restorationClass = "item"
+}
+
 /// Makes its child anew whenever it is asked for it.
 final class Fleeting: RestorationParent {
   let restoration: RestorationIdentity = "root"

@@ -51,17 +51,17 @@ import StateRestorationTesting
     @Restored("query") var other = ""
   }
 
-  final class VersionedTwice: StatefulController {
+  final class VersionedTwice: RestorableController, StatefulObject {
     let restoration = RestorationIdentity("root", version: 3)
     var restorableState = Newer()
   }
 
-  final class ViewWithClass: StatefulView {
+  final class ViewWithClass: RestorableView, StatefulObject {
     let restoration = RestorationIdentity("view", class: "view")
     var restorableState = 0
   }
 
-  final class Keeper: CodingController {
+  final class Keeper: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "root"
     var coder: RestorationEncoder?
     func encodeRestorableState(with coder: RestorationEncoder) { self.coder = coder }

@@ -7,10 +7,10 @@ import Testing
 @MainActor @Suite struct EveryFindingTests {
   enum Restoring: String, CaseIterable, Sendable {
     case migrated, unreadKeys, unresolvedReference, unregisteredClass, wasAbsent, joined
-    case notJoined, olderRecordGiven, superseded
+    case notJoined, olderRecordGiven, superseded, valueNotRead
 
     /// Nil for a remark of the state as a whole; see `EveryRemarkTests`.
-    init?(_ remark: RestorationRemark) {
+    init?(_ remark: RestorationReport.Remark) {
       switch remark {
       case .migrated: self = .migrated
       case .unreadKeys: self = .unreadKeys
@@ -21,9 +21,10 @@ import Testing
       case .wasAbsent: self = .wasAbsent
       case .joined: self = .joined
       case .notJoined: self = .notJoined
+      case .valueNotRead: self = .valueNotRead
       case .tailDropped, .olderGeneration, .rollbackUnverifiable, .mergedPendingChanges, .markerIgnored,
         .interruptedBefore, .applicationStateFailed, .applicationStateTouched, .extensionTimedOut, .setAside,
-        .noDelegate, .failure:
+        .noDelegate, .failure, .waitsForUnlock:
         return nil
       }
     }
@@ -33,9 +34,9 @@ import Testing
     case duplicateIdentifier, listedTwice, notHeld, emptyIdentifier, inheritedTag, encodingFailed, overBudget, shed
     case danglingReference, setAside, setAsideRemoved, absentRemoved, recordRemoved, noRoomForRecord, failure
     case excludedRoot, unregisteredClass, unannouncedChange, missingIdentifier, associationNotHeld, inTwoWindows
-    case notListed
+    case notListed, misplacedDeclaration
 
-    init(_ finding: PreservationFinding) {
+    init(_ finding: PreservationOutcome.Finding) {
       self =
         switch finding {
         case .duplicateIdentifier: .duplicateIdentifier
@@ -60,6 +61,7 @@ import Testing
         case .associationNotHeld: .associationNotHeld
         case .inTwoWindows: .inTwoWindows
         case .notListed: .notListed
+        case .misplacedDeclaration: .misplacedDeclaration
         }
     }
   }
@@ -93,6 +95,10 @@ import Testing
     case .superseded:
       (preserved, restored) = (Versioned(2, value: 1), Versioned(2, value: 0))
       register = { $0.register(Versioned.self, as: "page") }
+    case .valueNotRead:
+      let scope = RestorationScope("child")
+      scope.value("child", default: 0).value = 7
+      (preserved, restored) = (scope, RestorationScope("child"))
     }
     try await bench.preserve(Screen("root", children: [preserved, friend]))
     if name == .wasAbsent { try await typeOverAnother(bench) }
@@ -100,13 +106,16 @@ import Testing
     if name == .superseded { try await typeAnother(bench, Versioned(1, value: 0)) }
     if name == .joined { try await typeWhileLocked(bench, Joining()) }
     if name == .notJoined { try await typeWhileLocked(bench, Next.Joining()) }
-    let report = try await bench.launch(register).restore(into: Screen("root", children: [restored]))
+    let coordinator = bench.launch(register)
+    _ = try await coordinator.restore(into: Screen("root", children: [restored]))
+    if name == .valueNotRead { _ = (restored as? RestorationScope)?.value("child", default: "").value }
+    let report = try #require(coordinator.lastReport)
     let found = report.nodes.filter { $0.path.last == restored.restoration.identifier }.flatMap(\.remarks)
     #expect(found.map(Restoring.init) == [name])
   }
 
   /// A page that two versions of a program know.
-  private final class Versioned: CodingController {
+  private final class Versioned: RestorableController, CodingObject {
     let restoration = RestorationIdentity("child", class: "page")
     var value: Int
     private let version: Int
@@ -125,7 +134,7 @@ import Testing
   }
 
   /// A page that says something that the other can't decode.
-  private final class Unreadable: CodingController {
+  private final class Unreadable: RestorableController, CodingObject {
     let restoration = RestorationIdentity("child", class: "page")
     var text = ""
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(text, forKey: "value") }
@@ -135,7 +144,7 @@ import Testing
   }
 
   /// A run whose page can't read what is stored, and in which the user types.
-  private func typeAnother(_ bench: Bench, _ child: any CodingController) async throws {
+  private func typeAnother(_ bench: Bench, _ child: any RestorableController & CodingObject) async throws {
     let root = Screen("root", children: [child])
     let coordinator = bench.launch()
     _ = try await coordinator.restore(into: root)
@@ -232,6 +241,7 @@ import Testing
     case .associationNotHeld: root.restorationChildren.append(ListWithoutAssociation.make())
     case .inTwoWindows: try await preserveInAnotherWindow(bench, try #require(root["child"]))
     case .notListed: root.restorationChildren.append(Shelf())
+    case .misplacedDeclaration: root.restorationChildren.append(Tagged())
     case .unregisteredClass: root["child"]?.restoration.class = "nobody"
     case .unannouncedChange: return try await changeSilently(bench)
     case .failure: bench.store.state.withLock { $0.failures["openPending"] = .corrupt }

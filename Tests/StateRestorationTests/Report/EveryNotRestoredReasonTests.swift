@@ -13,9 +13,9 @@ import Testing
     case noObject, unknownClass, refusedByClass, classMismatch, newerVersion, migrationFailed, decodingFailed
     case damaged, parentNotRestored, expired, modelGone, modelMismatch, leftOutAfterCrash, touchedMeanwhile
     case notInstalled, objectTaken, shed, timedOut, absent, beyondExtent, otherIdentifier
-    case nameDiffers, classRetired
+    case nameDiffers, classRetired, locked
 
-    init(_ reason: NotRestoredReason) {
+    init(_ reason: RestorationReport.NotRestoredReason) {
       self =
         switch reason {
         case .noObject: .noObject
@@ -41,18 +41,19 @@ import Testing
         case .beyondExtent: .beyondExtent
         case .nameDiffers: .nameDiffers
         case .classRetired: .classRetired
+        case .locked: .locked
         }
     }
   }
 
   /// An editor whose state this program can't take.
-  final class Editor<Number: Codable & Sendable>: StatefulController {
+  final class Editor<Number: Codable & Sendable>: RestorableController, StatefulObject {
     let restoration = RestorationIdentity("child", class: "editor")
     var restorableState: Number
     init(_ number: Number) { restorableState = number }
   }
 
-  final class LaterEditor: StatefulController {
+  final class LaterEditor: RestorableController, StatefulObject {
     let restoration = RestorationIdentity("child", class: "editor", version: 2)
     var restorableState = 0
   }
@@ -63,8 +64,9 @@ import Testing
   }
 
   /// Makes a restoration leave the child out for a reason, and gives the reason.
-  private func force(_ name: Name) async throws -> NotRestoredReason? {
+  private func force(_ name: Name) async throws -> RestorationReport.NotRestoredReason? {
     switch name {
+    case .locked: try await PartedBench().reportWhileLocked().nodes.compactMap(\.notRestoredReason).first
     case .noObject: try await childReason(preserved: Screen("child"), restored: nil)
     case .unknownClass: try await childReason(preserved: Screen("child", tag: "gone"), restored: nil)
     case .refusedByClass:
@@ -119,7 +121,7 @@ import Testing
     preserved: any RestorableController, restored: (any RestorableController)?,
     path: RestorationPath = ["root", "child"],
     after seconds: Double = 0, _ register: (RestorationRegistry) -> Void = { _ in }
-  ) async throws -> NotRestoredReason? {
+  ) async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [preserved]))
     bench.time += seconds
@@ -128,7 +130,7 @@ import Testing
   }
 
   /// Changes one byte after the other until one makes the child's record unreadable and leaves the rest as it was.
-  private func damaged() async throws -> NotRestoredReason? {
+  private func damaged() async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
     return try await bench.store.changingEachByte {
@@ -138,7 +140,7 @@ import Testing
     }
   }
 
-  private func taken() async throws -> NotRestoredReason? {
+  private func taken() async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(
       Screen(
@@ -153,7 +155,7 @@ import Testing
     return try await coordinator.restore(into: root)[["root", "second", "child"]]?.notRestoredReason
   }
 
-  private func leftOut() async throws -> NotRestoredReason? {
+  private func leftOut() async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
     try await bench.die(at: ["root", "child"])
@@ -161,7 +163,7 @@ import Testing
     return report[["root", "child"]]?.notRestoredReason
   }
 
-  private func touched() async throws -> NotRestoredReason? {
+  private func touched() async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
     try await bench.lock()
@@ -173,7 +175,7 @@ import Testing
     return bench.delegate.lateReports.last?[["root", "child"]]?.notRestoredReason
   }
 
-  private func notInstalled() async throws -> NotRestoredReason? {
+  private func notInstalled() async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
     bench.delegate.make = { path, _ in path.components.count > 1 ? Screen(path.last) : nil }
@@ -182,7 +184,7 @@ import Testing
     return try await bench.launch().restore(into: root)[["root", "child"]]?.notRestoredReason
   }
 
-  private func shed() async throws -> NotRestoredReason? {
+  private func shed() async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     bench.configuration.archiveByteBudget = 1000
     try await bench.preserve(Screen("root", children: [Screen("child", text: String(repeating: "x", count: 2000))]))
@@ -191,7 +193,7 @@ import Testing
   }
 
   /// A child that shows another model object, and leaves then.
-  private func absent() async throws -> NotRestoredReason? {
+  private func absent() async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     let child = Screen("child", text: "of one")
     child.restoration.model = "one"
@@ -206,12 +208,12 @@ import Testing
     return try await bench.launch().restore(into: Screen("root"))[["root", "child"]]?.notRestoredReason
   }
 
-  final class Document: StatefulController {
+  final class Document: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "child"
     var restorableState = 1
   }
 
-  private func beyondExtent() async throws -> NotRestoredReason? {
+  private func beyondExtent() async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Document()]))
     let coordinator = bench.launch { $0.register(Document.self, extent: .restore) }
@@ -220,7 +222,7 @@ import Testing
       .notRestoredReason
   }
 
-  private func timedOut() async throws -> NotRestoredReason? {
+  private func timedOut() async throws -> RestorationReport.NotRestoredReason? {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
     let coordinator = bench.launch()

@@ -7,23 +7,27 @@ import Testing
 /// Every way in which restoring can end, and every reason of a launch, is forced by the engine; the compiler checks
 /// that none is left out.
 @MainActor @Suite struct EveryOutcomeTests {
-  @Test(arguments: RestorationOutcome.allCases)
-  func `every outcome is reached, and what was preserved is there afterwards`(outcome: RestorationOutcome) async throws
+  @Test(arguments: RestorationReport.Outcome.allCases)
+  func `every outcome is reached, and what was preserved is there afterwards`(outcome: RestorationReport.Outcome)
+    async throws
   {
-    let bench = Bench()
-    if outcome != .nothingPreserved { try await bench.preserve(Screen("root", text: "text")) }
+    let bench = outcome == .partlyRestored ? try await PartedBench().bench : Bench()
+    if outcome != .nothingPreserved { try await bench.preserve(PartedBench.window(list: "list", note: "note")) }
     try await prepare(outcome, bench)
-    let before = bench.contents
+    let before = preserved(bench)
     #expect(try await bench.launch().restore(into: Screen("root")).outcome == outcome)
-    #expect(bench.contents == before)
+    #expect(preserved(bench) == before)
   }
 
-  private func prepare(_ outcome: RestorationOutcome, _ bench: Bench) async throws {
+  /// What the disk has but for the note that restoring has begun.
+  private func preserved(_ bench: Bench) -> [String: [UInt8]] { bench.contents.filter { !$0.key.hasSuffix("/marker") } }
+
+  private func prepare(_ outcome: RestorationReport.Outcome, _ bench: Bench) async throws {
     func fail(_ code: ProtectionError.Code) { bench.store.state.withLock { $0.failures = ["openNewest": code] } }
     switch outcome {
     case .restored, .nothingPreserved: break
     case .declined: bench.delegate.restores = false
-    case .locked: try await bench.lock()
+    case .locked, .partlyRestored: try await bench.lock()
     case .damaged: fail(.corrupt)
     case .otherDevice: fail(.otherDevice)
     case .keysMissing: fail(.keysMissing)
@@ -38,8 +42,8 @@ import Testing
     }
   }
 
-  @Test(arguments: RestorationReason.allCases)
-  func `every reason of a launch is known before any user interface`(reason: RestorationReason) async throws {
+  @Test(arguments: RestorationReport.Reason.allCases)
+  func `every reason of a launch is known before any user interface`(reason: RestorationReport.Reason) async throws {
     let bench = Bench()
     try await bench.preserve(Screen("root", children: [Screen("child", text: "text")]))
     switch reason {

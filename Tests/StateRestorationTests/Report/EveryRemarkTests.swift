@@ -10,10 +10,10 @@ import Testing
   enum Name: String, CaseIterable, Sendable {
     case tailDropped, olderGeneration, rollbackUnverifiable, mergedPendingChanges, markerIgnored
     case interruptedBefore, applicationStateFailed, applicationStateTouched, extensionTimedOut, setAside
-    case noDelegate, failure
+    case noDelegate, failure, waitsForUnlock
 
     /// Nil for a remark of one node; see `EveryFindingTests`.
-    init?(_ remark: RestorationRemark) {
+    init?(_ remark: RestorationReport.Remark) {
       switch remark {
       case .tailDropped: self = .tailDropped
       case .olderGeneration: self = .olderGeneration
@@ -27,8 +27,9 @@ import Testing
       case .setAside: self = .setAside
       case .noDelegate: self = .noDelegate
       case .failure: self = .failure
+      case .waitsForUnlock: self = .waitsForUnlock
       case .migrated, .unreadKeys, .unresolvedReference, .unregisteredClass, .wasAbsent, .joined,
-        .notJoined, .olderRecordGiven, .superseded:
+        .notJoined, .olderRecordGiven, .superseded, .valueNotRead:
         return nil
       }
     }
@@ -44,12 +45,13 @@ import Testing
 
   private func hierarchy() -> Screen { Screen("root", children: [Screen("child")]) }
 
-  private func remarks(_ bench: Bench) async throws -> [RestorationRemark] {
+  private func remarks(_ bench: Bench) async throws -> [RestorationReport.Remark] {
     try await bench.launch().restore(into: hierarchy()).remarks
   }
 
-  private func force(_ name: Name, _ bench: Bench) async throws -> [RestorationRemark] {
+  private func force(_ name: Name, _ bench: Bench) async throws -> [RestorationReport.Remark] {
     switch name {
+    case .waitsForUnlock: return try await PartedBench().reportWhileLocked().remarks
     case .tailDropped: bench.store.state.withLock { $0.tailDropped = 12 }
     case .olderGeneration: bench.store.state.withLock { $0.standing = .olderGeneration(because: .corrupt) }
     case .rollbackUnverifiable: bench.store.state.withLock { $0.standing = .rollbackUnverifiable }
@@ -79,7 +81,7 @@ import Testing
   }
 
   /// A run that changes the program's own state before the stored one can be read.
-  private func touchApplicationState(_ bench: Bench) async throws -> [RestorationRemark] {
+  private func touchApplicationState(_ bench: Bench) async throws -> [RestorationReport.Remark] {
     try await bench.lock()
     let coordinator = bench.launch()
     let root = hierarchy()
@@ -100,7 +102,7 @@ import Testing
     bench.delegate.restores = true
   }
 
-  private func timedOut(_ bench: Bench) async throws -> [RestorationRemark] {
+  private func timedOut(_ bench: Bench) async throws -> [RestorationReport.Remark] {
     let coordinator = bench.launch()
     let root = hierarchy()
     try await bench.restorePastTimeLimit(coordinator, into: root)

@@ -4,8 +4,8 @@ import Synchronization
 import Testing
 
 /// A log in memory.
-final class MemoryLog: RestorationLog {
-  private let stored = Mutex<[(level: RestorationLogLevel, line: String)]>([])
+final class MemoryLog: Sendable {
+  private let stored = Mutex<[(level: RestorationLog.Level, line: String)]>([])
 
   var lines: [String] { stored.withLock { $0.map(\.line) } }
 
@@ -16,9 +16,12 @@ final class MemoryLog: RestorationLog {
     return warnings
   }
 
-  func log(_ level: RestorationLogLevel, _ message: @autoclosure () -> String) {
-    let line = message()
-    stored.withLock { $0.append((level, line)) }
+  /// The log that keeps its messages here.
+  var log: RestorationLog {
+    RestorationLog { level, message in
+      let line = message()
+      self.stored.withLock { $0.append((level, line)) }
+    }
   }
 }
 

@@ -11,7 +11,9 @@ import Testing
 
   private let bench = Bench()
 
-  private func findings(_ coordinator: RestorationCoordinator, _ root: Screen) async throws -> [PreservationFinding] {
+  private func findings(_ coordinator: RestorationCoordinator, _ root: Screen) async throws -> [PreservationOutcome
+    .Finding]
+  {
     root.text += "x"
     return try #require(try await coordinator.preserve(root).receipt).findings
   }
@@ -39,7 +41,7 @@ import Testing
   }
 
   /// A screen that is left out, and says so.
-  private final class Excluded: StatefulController {
+  private final class Excluded: RestorableController, StatefulObject {
     let restoration = RestorationIdentity.excluded
     var restorableState = 0
   }
@@ -72,6 +74,33 @@ import Testing
     lost.select([[0, 1]])
     #expect(try await findings(coordinator, root) == [])
     withExtendedLifetime(rows) {}
+  }
+
+  /// Says some things twice.
+  private class Ported: RestorableController {
+    let restorationIdentifier: String?
+    let restorationClass: RestorationClass = "other"
+    var restoration: RestorationIdentity { .init("ported", class: "page") }
+    init(_ identifier: String?) { restorationIdentifier = identifier }
+  }
+
+  @Test func `a property of UIKit's that says something else is said once`() async throws {
+    let coordinator = bench.launch { $0.register(Ported.self, as: "page") { _, _ in Ported(nil) } }
+    let root = Screen("root", children: [Ported("ported")])
+    let path: RestorationPath = ["root", "ported"]
+    #expect(
+      try await findings(coordinator, root) == [
+        .misplacedDeclaration(path: path, owner: "Ported", property: "restorationClass")
+      ])
+    #expect(try await findings(coordinator, root) == [])
+  }
+
+  @Test(arguments: [nil, "ported", "page"]) func `a property that says the same, or nothing, is no finding`(
+    _ identifier: String?
+  ) async throws {
+    let coordinator = bench.launch { $0.register(Ported.self, as: "page") { _, _ in Ported(nil) } }
+    let found = try await findings(coordinator, Screen("root", children: [Ported(identifier)]))
+    #expect(found.count == (identifier == "page" ? 2 : 1))
   }
 
   /// Lists a child and a view, and conforms to nothing that has them listed.

@@ -13,26 +13,26 @@ import Testing
   nonisolated struct Old: Codable, Sendable, Equatable { var words = ["secret words": Colour.secretGreen] }
   nonisolated struct Number: Codable, Sendable, Equatable { var words = ["secret words": 1] }
 
-  final class Recorded: StatefulController {
+  final class Recorded: RestorableController, StatefulObject {
     let restoration = RestorationIdentity("editor", class: "editor")
     var restorableState = Old()
   }
 
   /// Whose state has lost the case that is stored.
-  final class Lost: StatefulController {
+  final class Lost: RestorableController, StatefulObject {
     nonisolated struct State: Codable, Sendable { var words: [String: Shade] = [:] }
     let restoration = RestorationIdentity("editor", class: "editor")
     var restorableState = State()
   }
 
   /// Whose state has numbers where texts are stored, below a key of a dictionary.
-  final class Numbered: StatefulController {
+  final class Numbered: RestorableController, StatefulObject {
     let restoration = RestorationIdentity("editor", class: "editor")
     var restorableState = Number()
   }
 
   /// Whose migration throws what it has read.
-  final class Quoting: StatefulController {
+  final class Quoting: RestorableController, StatefulObject {
     nonisolated struct State: VersionedState {
       static var stateVersion: StateVersion { 2 }
       static var migrations: StateMigrations<State> {
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// Whose migration throws a case without a payload.
-  final class Refusing: StatefulController {
+  final class Refusing: RestorableController, StatefulObject {
     nonisolated struct State: VersionedState {
       static var stateVersion: StateVersion { 2 }
       static var migrations: StateMigrations<State> {
@@ -59,7 +59,7 @@ import Testing
   private func told(of object: any RestorableController) async throws -> String {
     let bench = Bench()
     let log = MemoryLog()
-    bench.configuration.log = log
+    bench.configuration.log = log.log
     try await bench.preserve(Screen("root", children: [Recorded()]))
     let report = try await bench.launch().restore(into: Screen("root", children: [object]))
     #expect(report[["root", "editor"]]?.isRestored == false)
@@ -98,7 +98,7 @@ import Testing
   @Test func `the program's own state is not quoted when it can't be read`() async throws {
     let bench = Bench()
     let log = MemoryLog()
-    bench.configuration.log = log
+    bench.configuration.log = log.log
     let delegate = Changed()
     func launch() -> RestorationCoordinator {
       RestorationCoordinator(store: bench.store, delegate: delegate, configuration: bench.configuration)

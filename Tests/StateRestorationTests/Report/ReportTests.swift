@@ -5,7 +5,7 @@ import Testing
 
 /// Reports and receipts are values that print as readable trees and survive coding.
 @MainActor @Suite struct ReportTests {
-  nonisolated static let reasons: [(NotRestoredReason, String)] = [
+  nonisolated static let reasons: [(RestorationReport.NotRestoredReason, String)] = [
     (.noObject, "no object"), (.unknownClass("tag"), "“tag” is not registered"),
     (.refusedByClass("tag"), "“tag” declined"), (.classMismatch(recorded: "tag", found: "Panel"), "is a Panel"),
     (.objectTaken(by: ["root", "a"]), "root/a"), (.newerVersion(stored: 3, known: 2), "newer than 2"),
@@ -24,7 +24,7 @@ import Testing
     #expect("\(reason)".contains(words))
     #expect(!"\(reason)".contains("StateRestoration."))
     let encoded = try JSONEncoder().encode(reason)
-    #expect(try JSONDecoder().decode(NotRestoredReason.self, from: encoded) == reason)
+    #expect(try JSONDecoder().decode(RestorationReport.NotRestoredReason.self, from: encoded) == reason)
   }
 
   @Test func `a report prints as a tree with a mark for every node`() async throws {
@@ -62,7 +62,7 @@ import Testing
     let log = MemoryLog()
     try await bench.preserve(
       Screen("root", children: ["a", "b", "c"].map { StoredValue($0, MissingKeyTests.Before(text: "typed")) }))
-    bench.configuration.log = log
+    bench.configuration.log = log.log
     let again = Screen("root", children: ["a", "b", "c"].map { StoredValue($0, MissingKeyTests.Renamed()) })
     _ = try await bench.launch().restore(into: again)
     #expect(log.warnings.count == 1)
@@ -109,13 +109,13 @@ import Testing
   ) throws {
     let extreme = try JSONDecoder().decode(Duration.self, from: Data(duration.utf8))
     #expect("\(RestorationReport(outcome: .restored, duration: extreme))".hasSuffix(", \(text)"))
-    let receipt = PreservationReceipt(generation: 1, kind: .whole, savedAt: Date(), duration: extreme)
+    let receipt = PreservationOutcome.Receipt(generation: 1, kind: .whole, savedAt: Date(), duration: extreme)
     #expect("\(receipt)".hasSuffix(", \(text)"))
   }
 
   @Test(arguments: [(1e300, "1e+300 s old"), (-1e300, "-1e+300 s old"), (.infinity, "inf s old"), (.nan, "nan s old")])
   func `an age that is no whole number of seconds is printed as it is`(age: Double, text: String) {
-    #expect("\(NotRestoredReason.expired(age: age, limit: 5))" == "\(text), the limit is 5 s")
+    #expect("\(RestorationReport.NotRestoredReason.expired(age: age, limit: 5))" == "\(text), the limit is 5 s")
   }
 
   @Test func `a report never holds state`() async throws {
@@ -161,7 +161,7 @@ import Testing
   @Test func `logging tells paths and outcomes, and never values`() async throws {
     let bench = Bench()
     let log = MemoryLog()
-    bench.configuration.log = log
+    bench.configuration.log = log.log
     try await bench.preserve(Screen("root", text: "secret words", children: [Screen("lost")]))
     _ = try await bench.launch().restore(into: Screen("root"))
     #expect(log.lines.contains { $0.contains("root") && $0.contains("lost") })

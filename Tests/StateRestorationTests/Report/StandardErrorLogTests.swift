@@ -16,7 +16,7 @@ import Glibc
       unsafe sigaddset(&broken, SIGPIPE)
       unsafe pthread_sigmask(SIG_UNBLOCK, &broken, nil)
       signal(SIGPIPE, SIG_DFL)
-      StandardErrorLog().log(.warning, "nobody reads this")
+      RestorationLog.standardError.log(.warning, "nobody reads this")
       unsafe pthread_sigmask(SIG_BLOCK, nil, &now)
       guard unsafe sigismember(&now, SIGPIPE) == 0 else { exit(5) }
       exit(3)

@@ -16,7 +16,7 @@ import Testing
     let sessions = try scenes(bench)
     for name in ["a", "b"] {
       let window = Screen("window", text: name, children: [Screen("child", text: name)])
-      _ = try await sessions.open(SceneSession.ID(rawValue: name)).preserve(window)
+      _ = try await sessions.open(RestoredWindow.ID(rawValue: name)).preserve(window)
     }
     try await bench.kill()
     let again = try scenes(bench)
@@ -41,14 +41,14 @@ import Testing
     let bench = try await Bench(.device)
     let first = try scenes(bench)
     for name in ["a", "b", "c"] {
-      _ = try await first.open(SceneSession.ID(rawValue: name)).preserve(Screen("window", text: name))
+      _ = try await first.open(RestoredWindow.ID(rawValue: name)).preserve(Screen("window", text: name))
     }
     try await bench.kill()
     let sessions = try scenes(bench)
     if isLoaded { try await sessions.load() }
     try await bench.lock()
     if !isLoaded { await #expect(throws: RestorationError.self) { try await sessions.load() } }
-    for name in ["a", "new"] as [SceneSession.ID] {
+    for name in ["a", "new"] as [RestoredWindow.ID] {
       let window = Screen("window")
       let coordinator = try await sessions.open(name)
       _ = try await coordinator.restore(into: window)
@@ -85,7 +85,7 @@ import Testing
         try SceneSessions(device: process.device, delegate: bench.delegate, configuration: bench.configuration)
       )
     }
-    let ids: [SceneSession.ID] = ["a", "b", "gone"]
+    let ids: [RestoredWindow.ID] = ["a", "b", "gone"]
     for id in ids { _ = try await scenes(bench).open(id, role: "document") }
     let (locked, one) = try await launch()
     let (_, other) = try await launch()
@@ -121,7 +121,7 @@ import Testing
     _ = try await one.open("after")
     _ = try await other.open("other")
     try await one.activate("after")
-    let ids: Set<SceneSession.ID> = ["before", "locked", "after", "other"]
+    let ids: Set<RestoredWindow.ID> = ["before", "locked", "after", "other"]
     #expect(Set(one.sessions.map(\.id)) == ids)
     #expect(try await Set(scenes(bench).load().map(\.id)) == ids)
   }

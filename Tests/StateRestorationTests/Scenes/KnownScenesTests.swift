@@ -29,7 +29,7 @@ import Testing
   enum Stored: CaseIterable {
     case missing, asBefore, changed
 
-    var sessions: [SceneSession] {
+    var sessions: [RestoredWindow] {
       switch self {
       case .missing: []
       case .asBefore: [KnownScenesTests.session(at: 1, role: "old")]
@@ -39,9 +39,9 @@ import Testing
   }
 
   nonisolated static func session(
-    _ id: SceneSession.ID = "s", at time: Double, role: String = ""
-  ) -> SceneSession {
-    SceneSession(id: id, role: role, lastActive: Date(timeIntervalSinceReferenceDate: time))
+    _ id: RestoredWindow.ID = "s", at time: Double, role: String = ""
+  ) -> RestoredWindow {
+    RestoredWindow(id: id, role: role, lastActive: Date(timeIntervalSinceReferenceDate: time))
   }
 
   @Test(arguments: Own.allCases, Stored.allCases)
@@ -51,7 +51,7 @@ import Testing
         var known = own.known
         known.join(stored.sessions, keepsMissing: keepsMissing, held: isHeld ? ["s"] : [])
         let role = stored == .missing ? "" : stored == .asBefore ? "old" : "theirs"
-        let expected: [SceneSession] =
+        let expected: [RestoredWindow] =
           switch own {
           case .changed: [Self.session(at: 2, role: "own")]
           case .opened: [Self.session(at: 2, role: role)]

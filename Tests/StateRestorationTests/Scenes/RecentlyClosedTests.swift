@@ -13,20 +13,20 @@ import Testing
   typealias Stores = SceneSessionsTests.Stores
 
   /// Opens a scene, saves a text in it and closes it.
-  private func openAndClose(_ id: SceneSession.ID, _ scenes: SceneSessions, title: String = "") async throws {
+  private func openAndClose(_ id: RestoredWindow.ID, _ scenes: SceneSessions, title: String = "") async throws {
     let window = Screen("window", text: id.rawValue)
     _ = try await scenes.open(id).preserve(window)
     try await scenes.close(id, title: title)
   }
 
   /// The text that a scene has when it is opened.
-  private func text(of id: SceneSession.ID, in scenes: SceneSessions) async throws -> String {
+  private func text(of id: RestoredWindow.ID, in scenes: SceneSessions) async throws -> String {
     let window = Screen("window")
     _ = try await scenes.open(id).restore(into: window)
     return window.text
   }
 
-  private func hasState(_ id: SceneSession.ID, _ stores: Stores) -> Bool {
+  private func hasState(_ id: RestoredWindow.ID, _ stores: Stores) -> Bool {
     stores.scenes[id]?.state.withLock { $0.generations.isEmpty } == false
   }
 
@@ -132,7 +132,7 @@ import Testing
     let coordinator = try await other.open("a")
     _ = try await coordinator.restore(into: window)
     stores.time += 1
-    for id in ["b", "c"] as [SceneSession.ID] { try await openAndClose(id, one) }
+    for id in ["b", "c"] as [RestoredWindow.ID] { try await openAndClose(id, one) }
     #expect(hasState("a", stores) && one.sessions.first { $0.id == "a" }?.isOpen == true)
     #expect(one.recentlyClosed.map(\.id) == ["c"])
     withExtendedLifetime(coordinator) {}

@@ -10,8 +10,10 @@ import Testing
       device: try #require(bench.process).device, delegate: bench.delegate, configuration: bench.configuration)
   }
 
-  @Test(arguments: [PowerCutLoss.everythingUnsynchronized, .endOfLastWrite(keeping: 3)])
-  func `opening a scene that is cut short leaves the others as they were`(loss: PowerCutLoss) async throws {
+  @Test(arguments: [SimulatedDevice.PowerCutLoss.everythingUnsynchronized, .endOfLastWrite(keeping: 3)])
+  func `opening a scene that is cut short leaves the others as they were`(loss: SimulatedDevice.PowerCutLoss)
+    async throws
+  {
     try await cutPowerAtEveryCall(losing: loss) {
       let bench = try await Bench(.device)
       _ = try await scenes(bench).open("a").preserve(Screen("window", text: "a"))
@@ -25,21 +27,23 @@ import Testing
         let ids = try await again.load().map(\.id)
         #expect(ids.contains("a"))
         let reports = try await again.restoreOpenScenes { _ in Screen("window") }
-        #expect(reports.first { $0.session.id == "a" }?.report.outcome == .restored)
-        let b = reports.first { $0.session.id == "b" }?.report.outcome
+        #expect(reports.first { $0.window.id == "a" }?.report.outcome == .restored)
+        let b = reports.first { $0.window.id == "b" }?.report.outcome
         #expect(b == nil || b == .restored || b == .nothingPreserved)
         return b == .restored
       }
     }
   }
 
-  @Test(arguments: [PowerCutLoss.everythingUnsynchronized, .endOfLastWrite(keeping: 3)])
-  func `discarding a scene that is cut short leaves the others as they were`(loss: PowerCutLoss) async throws {
+  @Test(arguments: [SimulatedDevice.PowerCutLoss.everythingUnsynchronized, .endOfLastWrite(keeping: 3)])
+  func `discarding a scene that is cut short leaves the others as they were`(loss: SimulatedDevice.PowerCutLoss)
+    async throws
+  {
     try await cutPowerAtEveryCall(losing: loss) {
       let bench = try await Bench(.device)
       let sessions = try scenes(bench)
       for name in ["a", "b"] {
-        _ = try await sessions.open(SceneSession.ID(rawValue: name)).preserve(Screen("window", text: name))
+        _ = try await sessions.open(RestoredWindow.ID(rawValue: name)).preserve(Screen("window", text: name))
       }
       return Interruptible(bench: bench) {
         try await sessions.discard("b")
@@ -58,8 +62,10 @@ import Testing
     }
   }
 
-  @Test(arguments: [PowerCutLoss.everythingUnsynchronized, .endOfLastWrite(keeping: 3)])
-  func `closing a scene that is cut short costs no scene but the one that is kept no longer`(loss: PowerCutLoss)
+  @Test(arguments: [SimulatedDevice.PowerCutLoss.everythingUnsynchronized, .endOfLastWrite(keeping: 3)])
+  func `closing a scene that is cut short costs no scene but the one that is kept no longer`(
+    loss: SimulatedDevice.PowerCutLoss
+  )
     async throws
   {
     try await cutPowerAtEveryCall(losing: loss) {
@@ -70,7 +76,7 @@ import Testing
       for name in ["open", "old", "new"] {
         let window = Screen("window", text: name)
         windows.append(window)
-        _ = try await sessions.open(SceneSession.ID(rawValue: name)).preserve(window)
+        _ = try await sessions.open(RestoredWindow.ID(rawValue: name)).preserve(window)
         if name == "old" { try await sessions.close("old") }
       }
       return Interruptible(bench: bench) { [windows] in
@@ -81,7 +87,7 @@ import Testing
         let again = try scenes(bench)
         let found = try await again.load()
         for name in ["open", "new", "old"] {
-          let id = SceneSession.ID(rawValue: name)
+          let id = RestoredWindow.ID(rawValue: name)
           let window = Screen("window")
           let outcome = try await again.coordinator(for: id).restore(into: window).outcome
           if name == "old" {

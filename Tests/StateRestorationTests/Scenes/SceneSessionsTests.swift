@@ -12,7 +12,7 @@ import Testing
   /// The stores of a program's scenes, which outlive its processes.
   @MainActor final class Stores {
     let list = MemoryStore()
-    var scenes: [SceneSession.ID: MemoryStore] = [:]
+    var scenes: [RestoredWindow.ID: MemoryStore] = [:]
     let delegate = YesDelegate()
     var time = Date(timeIntervalSinceReferenceDate: 0)
     /// How many closed scenes a process keeps, and for how long.
@@ -23,12 +23,12 @@ import Testing
       var configuration = RestorationConfiguration(application: "test")
       configuration.recentlyClosedLimit = limit
       configuration.recentlyClosedAge = age
-      configuration.log = SilentRestorationLog()
+      configuration.log = .silent
       configuration.now = { MainActor.assumeIsolated { self.time } }
       return SceneSessions(list: list, configuration: configuration) { id in
         let store = self.scenes[id] ?? MemoryStore()
         self.scenes[id] = store
-        return RestorationCoordinator(store: store, delegate: self.delegate, configuration: configuration, session: id)
+        return RestorationCoordinator(store: store, delegate: self.delegate, configuration: configuration, window: id)
       }
     }
   }
@@ -36,12 +36,12 @@ import Testing
   @Test func `every scene has an archive of its own`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
-    for id in ["left", "right"] as [SceneSession.ID] {
+    for id in ["left", "right"] as [RestoredWindow.ID] {
       _ = try await scenes.open(id).preserve(Screen("window", text: id.rawValue))
     }
     let again = stores.launch()
     try await again.load()
-    for id in ["left", "right"] as [SceneSession.ID] {
+    for id in ["left", "right"] as [RestoredWindow.ID] {
       let window = Screen("window")
       _ = try await again.coordinator(for: id).restore(into: window)
       #expect(window.text == id.rawValue)
@@ -88,7 +88,7 @@ import Testing
   @Test func `the list of scenes goes with the last one`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
-    for id in ["a", "b"] as [SceneSession.ID] { _ = try await scenes.open(id) }
+    for id in ["a", "b"] as [RestoredWindow.ID] { _ = try await scenes.open(id) }
     let other = stores.launch()
     try await other.load()
     try await scenes.discard("a")
@@ -103,7 +103,7 @@ import Testing
   @Test func `scenes whose names Unicode calls equivalent are two, as their archives are`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
-    let names: [SceneSession.ID] = ["caf\u{e9}", "cafe\u{301}"]
+    let names: [RestoredWindow.ID] = ["caf\u{e9}", "cafe\u{301}"]
     #expect(Set(names).count == 2)
     for (number, id) in names.enumerated() {
       _ = try await scenes.open(id).preserve(Screen("window", text: "\(number)"))
@@ -125,7 +125,7 @@ import Testing
   @Test func `open scenes are restored with the frontmost first, closed ones not`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
-    for id in ["one", "two", "three", "closed"] as [SceneSession.ID] {
+    for id in ["one", "two", "three", "closed"] as [RestoredWindow.ID] {
       stores.time += 1
       _ = try await scenes.open(id).preserve(Screen("window", text: id.rawValue))
     }
@@ -136,7 +136,7 @@ import Testing
     try await again.load()
     #expect(again.frontmost?.id == "one")
     let reports = try await again.restoreOpenScenes { _ in Screen("window") }
-    #expect(reports.map(\.session.id) == ["one", "three", "two"])
+    #expect(reports.map(\.window.id) == ["one", "three", "two"])
     #expect(reports.allSatisfy { $0.report.outcome == .restored })
     #expect(again.sessions.map(\.id) == ["one", "closed", "three", "two"])
   }
@@ -144,7 +144,7 @@ import Testing
   @Test func `a scene that can't be restored keeps none of the others from it`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
-    for id in ["behind", "front"] as [SceneSession.ID] {
+    for id in ["behind", "front"] as [RestoredWindow.ID] {
       stores.time += 1
       _ = try await scenes.open(id).preserve(Screen("window", text: id.rawValue))
     }
@@ -275,14 +275,14 @@ import Testing
   func `a scene that goes while another one is restored is not restored`(isDiscarded: Bool) async throws {
     let stores = Stores()
     let former = stores.launch()
-    for id in ["a", "b"] as [SceneSession.ID] {
+    for id in ["a", "b"] as [RestoredWindow.ID] {
       stores.time += 1
       _ = try await former.open(id).preserve(Screen("window", text: id.rawValue))
     }
     let scenes = stores.launch()
     try await scenes.load()
     let held = try #require(stores.scenes["b"]).hold(at: "openNewest")
-    var asked: [SceneSession.ID] = []
+    var asked: [RestoredWindow.ID] = []
     let restoring = Task {
       try await scenes.restoreOpenScenes { session in
         asked.append(session.id)
@@ -292,7 +292,7 @@ import Testing
     try await held.arrived()
     if isDiscarded { try await scenes.discard("a") } else { try await scenes.close("a") }
     held.release()
-    #expect(try await restoring.value.map(\.session.id) == ["b"])
+    #expect(try await restoring.value.map(\.window.id) == ["b"])
     #expect(asked == ["b"])
   }
 
@@ -368,7 +368,7 @@ import Testing
 
   @Test func `of a list that is damaged inside the one before it counts`() async throws {
     let stores = Stores()
-    for id in ["a", "b"] as [SceneSession.ID] { _ = try await stores.launch().open(id) }
+    for id in ["a", "b"] as [RestoredWindow.ID] { _ = try await stores.launch().open(id) }
     stores.list.state.withLock { $0.generations[$0.generations.count - 1].failsReading = true }
     let scenes = stores.launch()
     #expect(try await scenes.load().map(\.id) == ["a"])
@@ -406,7 +406,7 @@ import Testing
   @Test func `a scene that is discarded after the device was locked stays discarded`() async throws {
     let stores = Stores()
     let scenes = stores.launch()
-    for id in ["a", "b"] as [SceneSession.ID] { _ = try await scenes.open(id) }
+    for id in ["a", "b"] as [RestoredWindow.ID] { _ = try await scenes.open(id) }
     stores.list.state.withLock { $0.failures["publish"] = .locked }
     try await scenes.discard("b")
     stores.list.state.withLock { $0.failures = [:] }
@@ -438,7 +438,7 @@ import Testing
   @Test func `sessions stay known when the list is damaged while the program runs`() async throws {
     let stores = Stores()
     let first = stores.launch()
-    for id in ["a", "b"] as [SceneSession.ID] { _ = try await first.open(id) }
+    for id in ["a", "b"] as [RestoredWindow.ID] { _ = try await first.open(id) }
     let scenes = stores.launch()
     try await scenes.load()
     stores.list.state.withLock { state in

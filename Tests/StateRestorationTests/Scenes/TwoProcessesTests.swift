@@ -12,7 +12,7 @@ import Testing
   enum Step: CaseIterable {
     case open, close, discard
 
-    @MainActor func callAsFunction(_ id: SceneSession.ID, in scenes: SceneSessions) async throws {
+    @MainActor func callAsFunction(_ id: RestoredWindow.ID, in scenes: SceneSessions) async throws {
       switch self {
       case .open: _ = try await scenes.open(id)
       case .close: try await scenes.close(id)
@@ -51,7 +51,7 @@ import Testing
     async throws
   {
     let orders = [[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0]]
-    let ids: [SceneSession.ID] = ["a", "b"]
+    let ids: [RestoredWindow.ID] = ["a", "b"]
     for first in Step.scripts {
       for second in Step.scripts {
         for order in orders {
@@ -81,11 +81,11 @@ import Testing
 
   @Test func `a scene that another process has discarded goes, unless its coordinator is in use`() async throws {
     let stores = Stores()
-    for id in ["gone", "held"] as [SceneSession.ID] { _ = try await stores.launch().open(id) }
+    for id in ["gone", "held"] as [RestoredWindow.ID] { _ = try await stores.launch().open(id) }
     let (one, other) = (stores.launch(), stores.launch())
     try await one.load()
     let coordinator = try one.coordinator(for: "held")
-    for id in ["gone", "held"] as [SceneSession.ID] { try await other.discard(id) }
+    for id in ["gone", "held"] as [RestoredWindow.ID] { try await other.discard(id) }
     _ = try await one.open("new")
     #expect(Set(one.sessions.map(\.id)) == ["held", "new"])
     #expect(try await Set(stores.launch().load().map(\.id)) == ["held", "new"])
@@ -97,7 +97,7 @@ import Testing
     isDiscardedFirst: Bool, isDiscardedWhileLocked: Bool
   ) async throws {
     let stores = Stores()
-    for id in ["stays", "gone"] as [SceneSession.ID] { _ = try await stores.launch().open(id) }
+    for id in ["stays", "gone"] as [RestoredWindow.ID] { _ = try await stores.launch().open(id) }
     let (one, other) = (stores.launch(), stores.launch())
     try await one.load()
     try await other.load()

@@ -1,9 +1,10 @@
 import DataProtection
 import FoundationEssentials
-import StateRestoration
 import StateRestorationTesting
 import TestTraits
 import Testing
+
+@testable import StateRestoration
 
 #if canImport(Glibc)
 import Glibc
@@ -34,6 +35,62 @@ import Glibc
       #expect(windows.programReport?.outcome == .restored)
       #expect(scope.value("order", default: "name").value == "date")
     }
+  }
+
+  @Test func `a scope that is given to run has its values before the first window is made`() async throws {
+    let device = try await SimulatedDevice()
+    for expected in ["name", "date"] {
+      let settings = RestorationScope("program")
+      let order = settings.value("order", default: "name")
+      var seen: [String] = []
+      try await RestorationSession.run(
+        on: try await device.startProcess().device,
+        windows: { session in
+          seen.append("\(session.id.rawValue) by \(order.value)")
+          return StoredValue("text", "")
+        }, scope: settings
+      ) { windows in
+        #expect(try await windows.openScope() === settings)
+        if expected == "name" {
+          try await windows.open("first")
+          order.value = "date"
+        }
+      }
+      #expect(seen == ["first by \(expected)"])
+      device.reboot()
+    }
+    // It is the state that the windows' own scope has.
+    let kept = try await run(device) { try await $0.openScope().value("order", default: "name").value }
+    #expect(kept == "date")
+  }
+
+  @Test(arguments: [false, true]) func `so has one that is given where windows are opened`(isNow: Bool) async throws {
+    let device = try await SimulatedDevice()
+    try await run(device) { windows in
+      try await windows.open("first")
+      try await windows.openScope().value("order", default: "name").value = "date"
+    }
+    device.reboot()
+    let settings = RestorationScope("program")
+    let order = settings.value("order", default: "name")
+    var seen: [String] = []
+    let process = try await device.startProcess()
+    let make: @MainActor (RestoredWindow) -> StoredValue<String> = { _ in
+      seen.append(order.value)
+      return StoredValue("text", "")
+    }
+    let windows =
+      isNow
+      ? try RestorationSession.openNow(on: process.device, windows: make, scope: settings)
+      : try await RestoredWindows.open(
+        on: process.device, scope: settings, configuration: .init(), registry: RestorationRegistry(), instances: .one,
+        makeRoot: make)
+    #expect(seen == ["date"])
+    order.value = "size"
+    try await windows.end()
+    device.reboot()
+    let kept = try await run(device) { try await $0.openScope().value("order", default: "name").value }
+    #expect(kept == "size")
   }
 
   @Test func `they come with the unlock`() async throws {

@@ -33,6 +33,27 @@ import Testing
     }
   }
 
+  @Test func `an optional value comes back, and nil as nil`() async throws {
+    let bench = Bench()
+    try await launch(bench) { (scope, _) async throws in
+      let (open, closed) = (scope.value("open", default: String?.none), scope.value("closed", default: String?("x")))
+      #expect(open.value == nil)
+      open.value = "letter"
+      closed.value = nil
+      #expect(open.value == "letter")
+      #expect(closed.value == nil)
+      try scope.setValue(Int?(7), forKey: "number")
+      #expect(try scope.value(ofType: Int?.self, forKey: "number") == 7)
+    }
+    try await launch(bench) { (scope, _) async throws in
+      #expect(try scope.value(ofType: Int?.self, forKey: "number") == 7)
+      let open = scope.value("open", default: String?.none)
+      #expect([open.value, open.value] == ["letter", "letter"])
+      #expect(scope.value("closed", default: String?("x")).value == nil)
+      #expect(try scope.value(ofType: String?.self, forKey: "missing") == nil)
+    }
+  }
+
   @Test func `a value that nobody asks for is carried over`() async throws {
     let bench = Bench()
     try await launch(bench) { scope, _ in try scope.setValue("typed", forKey: "draft") }
@@ -127,6 +148,42 @@ import Testing
       #expect(try scope.value(ofType: Int.self, forKey: "width") == 3)
       let remarks = coordinator.lastReport?[["scope", "width"]]?.remarks
       #expect(remarks == [.superseded(1)])
+    }
+  }
+
+  @Test(arguments: [10, 300_000], [0, 1, 2])
+  func `what this version can't read stays beside what it sets, and the conflict can be settled`(
+    size: Int, saves: Int
+  ) async throws {
+    struct Before: Codable { var text = "" }
+    struct After: VersionedState {
+      var text = ""
+      static var stateVersion: StateVersion { 2 }
+      static var migrations: StateMigrations<After> {
+        StateMigration(from: 1) { (old: Before) in After(text: old.text) }
+      }
+    }
+    let newer = String(repeating: "newer ", count: size / 6 + 1)
+    let bench = Bench()
+    try await launch(bench) { (scope, _) async throws in
+      scope.value("draft", default: After()).value.text = newer
+      scope.scope("note").value("draft", default: After()).value.text = newer
+    }
+    try await launch(bench) { (scope, coordinator) async throws in
+      for scope in [scope, scope.scope("note")] {
+        let draft = scope.value("draft", default: Before())
+        #expect(draft.value.text.isEmpty)
+        draft.value.text = "older"
+      }
+      for _ in 0..<saves { _ = try await coordinator.preserve() }
+    }
+    try await launch(bench) { (scope, coordinator) async throws in
+      for scope in [scope, scope.scope("note")] {
+        #expect(scope.value("draft", default: After()).value.text == "older")
+        var stored: [String] = []
+        #expect(scope.settleConflict(ofKey: "draft") { (values: [After]) in stored = values.map(\.text) })
+        #expect(stored == [newer])
+      }
     }
   }
 

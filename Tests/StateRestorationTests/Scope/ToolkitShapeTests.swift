@@ -1,3 +1,4 @@
+import Patience
 import StateRestoration
 import StateRestorationTesting
 import Synchronization
@@ -208,7 +209,7 @@ import Testing
     coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(1))
     await Task.detached { #expect(throws: Never.self) { try scope.setValue("typed", forKey: "draft") } }.value
     func isStored() -> Bool { (try? bench.newestReader().node(at: ["scope", "draft"])) != nil }
-    while !isStored() { await Task.yield() }
+    try await waitUntil("a save") { isStored() }
   }
 
   @Test func `another thread hears of the lock, and not of nothing`() async throws {

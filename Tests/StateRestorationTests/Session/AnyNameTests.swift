@@ -16,7 +16,7 @@ import Testing
   ) async throws -> Result {
     let process = try await device.startProcess()
     var configuration = RestorationConfiguration()
-    configuration.log = MemoryLog()
+    configuration.log = MemoryLog().log
     return try await RestorationSession.run(
       on: process.device, windows: { _ in RestorationScope("window") }, registry: registry,
       configuration: configuration, body)

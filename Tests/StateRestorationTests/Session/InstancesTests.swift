@@ -117,7 +117,7 @@ import Glibc
   @Test func `a process of a locked device gets a state that nobody has`() async throws {
     let device = try await SimulatedDevice(passcode: "1234")
     let process = try await device.startProcess()
-    try await process.device.unlock(passcode: DevicePasscode("1234"))
+    try await process.device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     let held = try RestorationCoordinator(device: process.device, delegate: YesDelegate())
     try await runRoot(device) { two in
       #expect(two.value == "")

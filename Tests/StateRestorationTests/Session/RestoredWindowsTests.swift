@@ -21,7 +21,7 @@ import Glibc
   ) async throws -> Result {
     let process = try await device.startProcess()
     var configuration = RestorationConfiguration()
-    configuration.log = log
+    configuration.log = log.log
     return try await RestorationSession.run(
       on: process.device, windows: { _ in StoredValue("text", "") }, configuration: configuration,
       instances: instances, body)
@@ -72,10 +72,10 @@ import Glibc
       let closed = try await windows.open("second")
       #expect(closed.value == "last" && windows.coordinator(of: "second") != nil)
       try await windows.activate("first")
-      #expect(windows.frontmost?.id == "first" && windows.sessions.map(\.id) == ["first", "second"])
+      #expect(windows.frontmost?.id == "first" && windows.known.map(\.id) == ["first", "second"])
       try await windows.activate("second")
       try await windows.discard("second")
-      #expect(windows.sessions.map(\.id) == ["first"])
+      #expect(windows.known.map(\.id) == ["first"])
       let discarded = try await windows.open("second")
       #expect(discarded.value == "")
     }
@@ -105,7 +105,7 @@ import Glibc
     try await run(device) { windows in
       windows["first"]?.value = "last"
       windows.announceEnd()
-      for id in ["first", "second"] as [SceneSession.ID] { try await windows.close(id, title: "title") }
+      for id in ["first", "second"] as [RestoredWindow.ID] { try await windows.close(id, title: "title") }
       #expect(windows.roots.isEmpty && windows.recentlyClosed.isEmpty)
     }
     device.reboot()
@@ -117,16 +117,16 @@ import Glibc
     try await run(device) { windows in
       for text in ["three", "four"] { try await windows.openNew(role: "note").value = text }
       #expect(windows.roots.map(\.value) == ["four", "three", "two", "one"])
-      #expect(windows.sessions.map(\.role) == ["note", "note", "", ""])
+      #expect(windows.known.map(\.role) == ["note", "note", "", ""])
     }
   }
 
   /// A program with a life cycle of its own.
   private final class Program: RestorationCoordinatorDelegate, RestorableApplicationDelegate {
     var rootController: (any RestorableController)? { nil }
-    var response = LaunchResponse.proceed
+    var response = Lifecycle.LaunchResponse.proceed
 
-    func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse { response }
+    func willFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse { response }
     func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
     func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
   }
@@ -146,7 +146,7 @@ import Glibc
     try await application.launch()
     #expect(windows.roots.isEmpty)
     if unlock == .suspended { try await application.lifecycle.enterBackground() }
-    try await process.device.unlock(passcode: DevicePasscode("1234"))
+    try await process.device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     func turn() async throws {
       for _ in 0..<10_000 where windows.reports.values.count(where: { $0.outcome == .restored }) < 2 {
         await Task.yield()
@@ -241,7 +241,7 @@ import Glibc
   @Test func `an unlock by the device brings the windows too`() async throws {
     let device = try await deviceWithTwoWindows(passcode: "1234")
     try await run(device) { windows in
-      try await windows.device.unlock(passcode: DevicePasscode("1234"))
+      try await windows.device.unlock(passcode: ProtectedDevice.Passcode("1234"))
       for _ in 0..<10_000 where windows.reports.values.count(where: { $0.outcome == .restored }) < 2 {
         await Task.yield()
         try await Task.sleep(for: .microseconds(100))
@@ -278,7 +278,7 @@ import Glibc
         }
         device.healDisk()
         #expect(windows.roots.count == 2, "call \(call)")
-        for (id, text) in [("first", "one"), ("second", "two")] as [(SceneSession.ID, String)] {
+        for (id, text) in [("first", "one"), ("second", "two")] as [(RestoredWindow.ID, String)] {
           #expect(windows[id]?.value == text || windows.reports[id]?.outcome == .unavailable, "call \(call), \(id)")
         }
       }
@@ -293,7 +293,7 @@ import Glibc
   func `the second process of a program is refused, whatever windows the first has`(hasWindows: Bool) async throws {
     let device = try await deviceWithTwoWindows()
     try await run(device) { windows in
-      if !hasWindows { for id in ["first", "second"] as [SceneSession.ID] { try await windows.close(id) } }
+      if !hasWindows { for id in ["first", "second"] as [RestoredWindow.ID] { try await windows.close(id) } }
       let log = MemoryLog()
       await #expect { try await run(device, log: log) { _ in } } throws: { error in
         (error as? RestorationError)?.code == .inUse

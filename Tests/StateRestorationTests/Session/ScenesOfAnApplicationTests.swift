@@ -40,7 +40,7 @@ import Testing
     }
 
     /// A page that comes back only when the session is restored.
-    @Observable final class Draft: StatefulController {
+    @Observable final class Draft: RestorableController, StatefulObject {
       let restoration: RestorationIdentity
       var restorableState = ""
 
@@ -49,23 +49,23 @@ import Testing
 
     /// Makes the windows.
     final class Windows: RestorableApplicationDelegate {
-      var windows: [SceneSession.ID: Window] = [:]
+      var windows: [RestoredWindow.ID: Window] = [:]
       var rootController: (any RestorableController)? { nil }
       var topVisibleController: (any RestorableController)?
       var snapshot: Data?
       var shownSnapshot: Data?
-      var response = LaunchResponse.proceed
+      var response = Lifecycle.LaunchResponse.proceed
       var onWillTerminate: () -> Void = {}
 
       func willTerminate() { onWillTerminate() }
 
-      func willFinishLaunching(with options: LaunchOptions) -> LaunchResponse { response }
+      func willFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse { response }
 
       func makeSnapshot() -> Data? { snapshot }
 
       func showSnapshot(_ snapshot: Data) { shownSnapshot = snapshot }
 
-      func makeRoot(for session: SceneSession) -> (any RestorableController)? {
+      func makeRoot(for session: RestoredWindow) -> (any RestorableController)? {
         let window = Window("window", root: Screen("list"))
         windows[session.id] = window
         return window
@@ -78,7 +78,7 @@ import Testing
       answers = Answers()
       maker = Windows()
       var configuration = RestorationConfiguration()
-      configuration.log = log
+      configuration.log = log.log
       scenes = try SceneSessions(
         device: device, delegate: answers, configuration: configuration, registry: Self.pages)
       let engine = SceneEngine(scenes) { [weak maker] in maker?.makeRoot(for: $0) }
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// Opens a window and pushes a page with a text.
-    func open(_ id: SceneSession.ID, text: String) async throws {
+    func open(_ id: RestoredWindow.ID, text: String) async throws {
       let coordinator = try await scenes.open(id)
       let window = Window("window", root: Screen("list"))
       maker.windows[id] = window
@@ -94,10 +94,10 @@ import Testing
       window.push(Screen("page", text: text, tag: "page"))
     }
 
-    func text(_ id: SceneSession.ID) -> String? { (maker.windows[id]?.top as? Screen)?.text }
+    func text(_ id: RestoredWindow.ID) -> String? { (maker.windows[id]?.top as? Screen)?.text }
 
     /// The names of the pages in a window, the lowest first.
-    func pages(_ id: SceneSession.ID) -> [RestorationIdentifier?]? {
+    func pages(_ id: RestoredWindow.ID) -> [RestorationIdentifier?]? {
       maker.windows[id]?.stack.map(\.restoration.identifier)
     }
   }
@@ -121,7 +121,7 @@ import Testing
   @Test func `a memory warning reaches every window`() async throws {
     let program = try Program(try await SimulatedDevice().startProcess().device)
     try await program.application.launch()
-    for id in ["left", "right"] as [SceneSession.ID] { try await program.open(id, text: "text") }
+    for id in ["left", "right"] as [RestoredWindow.ID] { try await program.open(id, text: "text") }
     program.application.lifecycle.receiveMemoryWarning()
     #expect(program.maker.windows.mapValues(\.warnings) == ["left": 1, "right": 1])
     try await program.scenes.close("left")
@@ -149,8 +149,8 @@ import Testing
   @Test func `saving all tries every scene, and throws the first failure`() async throws {
     let stores = SceneSessionsTests.Stores()
     let scenes = stores.launch()
-    var windows: [SceneSession.ID: Screen] = [:]
-    for id in ["a", "b"] as [SceneSession.ID] {
+    var windows: [RestoredWindow.ID: Screen] = [:]
+    for id in ["a", "b"] as [RestoredWindow.ID] {
       let window = Screen("window", text: "first")
       windows[id] = window
       _ = try await scenes.open(id).preserve(window)
@@ -160,7 +160,7 @@ import Testing
     await #expect(throws: RestorationError.self) { try await scenes.preserveAll() }
     stores.scenes["b"]?.state.withLock { $0.failures = [:] }
     #expect(try await scenes.preserveAll().map(\.outcome.description).count == 2)
-    for id in ["a", "b"] as [SceneSession.ID] {
+    for id in ["a", "b"] as [RestoredWindow.ID] {
       let again = Screen("window")
       _ = try await stores.launch().coordinator(for: id).restore(into: again)
       #expect(again.text == "last")
@@ -185,7 +185,7 @@ import Testing
     try await program.open("closed before", text: "three")
     try await program.scenes.close("closed before")
     func closeAll() async throws {
-      for id in ["left", "right", "closed before"] as [SceneSession.ID] {
+      for id in ["left", "right", "closed before"] as [RestoredWindow.ID] {
         try await program.scenes.close(id, title: "title")
       }
     }
@@ -239,10 +239,10 @@ import Testing
   }
 
   /// The texts that the next launch brings back.
-  private func texts(on device: SimulatedDevice, passcode: String? = nil) async throws -> [SceneSession.ID: String] {
+  private func texts(on device: SimulatedDevice, passcode: String? = nil) async throws -> [RestoredWindow.ID: String] {
     device.reboot()
     let process = try await device.startProcess()
-    if let passcode { try await process.device.unlock(passcode: DevicePasscode(passcode)) }
+    if let passcode { try await process.device.unlock(passcode: ProtectedDevice.Passcode(passcode)) }
     let program = try Program(process.device)
     try await program.application.launch()
     return program.maker.windows.keys.reduce(into: [:]) { texts, id in
@@ -250,8 +250,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [LaunchResponse.proceed, .declinesRestoring])
-  func `a force quit deletes every window, restored or not`(response: LaunchResponse) async throws {
+  @Test(arguments: [Lifecycle.LaunchResponse.proceed, .declinesRestoring])
+  func `a force quit deletes every window, restored or not`(response: Lifecycle.LaunchResponse) async throws {
     let device = try await deviceWithWindows()
     let program = try Program(try await device.startProcess().device)
     program.maker.response = response
@@ -277,7 +277,7 @@ import Testing
     let program = try Program(process.device)
     try await program.application.launch()
     await #expect(throws: RestorationError.self) { try await program.application.forceQuit() }
-    try await process.device.unlock(passcode: DevicePasscode("1234"))
+    try await process.device.unlock(passcode: ProtectedDevice.Passcode("1234"))
     for session in try await program.scenes.load() { try await program.scenes.discard(session.id) }
     #expect(try await texts(on: device, passcode: "1234") == [:])
   }
@@ -287,7 +287,7 @@ import Testing
     let program = try Program(try await device.startProcess().device)
     // The frontmost window is in use elsewhere.
     let other = try await device.startProcess()
-    let holder = try RestorationCoordinator(device: other.device, delegate: program.answers, session: "right")
+    let holder = try RestorationCoordinator(device: other.device, delegate: program.answers, window: "right")
     try await program.application.launch()
     let error = await #expect(throws: RestorationError.self) { try await program.application.forceQuit() }
     #expect(error?.code == .inUse)
@@ -379,7 +379,7 @@ import Testing
     let device = try await SimulatedDevice(passcode: "1234")
     let first = try Program(try await device.startProcess().device)
     try await first.application.launch()
-    for id in ["open", "closed"] as [SceneSession.ID] {
+    for id in ["open", "closed"] as [RestoredWindow.ID] {
       try await first.open(id, text: "page")
       first.maker.windows[id]?.push(Program.Draft("draft"))
     }
@@ -388,11 +388,11 @@ import Testing
     device.reboot()
 
     let process = try await device.startProcess()
-    if !isLocked { try await process.device.unlock(passcode: DevicePasscode("1234")) }
+    if !isLocked { try await process.device.unlock(passcode: ProtectedDevice.Passcode("1234")) }
     let second = try Program(process.device)
-    try await second.application.launch(LaunchOptions(extent: .launch))
+    try await second.application.launch(Lifecycle.LaunchOptions(extent: .launch))
     if isLocked {
-      try await process.device.unlock(passcode: DevicePasscode("1234"))
+      try await process.device.unlock(passcode: ProtectedDevice.Passcode("1234"))
       try await second.scenes.load()
       try await second.scenes.restoreOpenScenes { second.maker.makeRoot(for: $0) }
     }
@@ -405,7 +405,7 @@ import Testing
 
   @Test func `a window that was closed in this run comes back whole, whatever the launch asked for`() async throws {
     let program = try Program(try await SimulatedDevice().startProcess().device)
-    try await program.application.launch(LaunchOptions(extent: .launch))
+    try await program.application.launch(Lifecycle.LaunchOptions(extent: .launch))
     try await program.open("window", text: "page")
     program.maker.windows["window"]?.push(Program.Draft("draft"))
     try await program.scenes.close("window")

@@ -12,7 +12,7 @@ import Testing
   /// A program with a setting of its own, a picture, and a version that it asks for.
   @MainActor final class Program: RestorationSessionDelegate {
     var sortsByDate = false
-    var wanted: VersionTag = "1"
+    var wanted: RestorationArchive.VersionTag = "1"
     private(set) var calls: [String] = []
     private(set) var shown: Data?
 
@@ -21,7 +21,7 @@ import Testing
     func didDecodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
       sortsByDate = try coder.decodeIfPresent(Bool.self, forKey: "sort") ?? false
     }
-    func didFinishLaunching(with options: LaunchOptions) -> LaunchResponse {
+    func didFinishLaunching(with options: Lifecycle.LaunchOptions) -> Lifecycle.LaunchResponse {
       calls.append("didFinishLaunching")
       return .proceed
     }
@@ -33,7 +33,7 @@ import Testing
     func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) { calls.append("didPreserve") }
     func makeSnapshot() -> Data? { Data("picture".utf8) }
     func showSnapshot(_ snapshot: Data) { shown = snapshot }
-    func sessionDidEnd(by signal: LifecycleSignal?) { calls.append("end \(signal?.description ?? "of the body")") }
+    func sessionDidEnd(by signal: SignalDriver.Signal?) { calls.append("end \(signal?.description ?? "of the body")") }
   }
 
   private func run(
@@ -91,7 +91,7 @@ import Testing
         on: process.device, windows: { StoredValue("window", $0.id.rawValue) }, delegate: program, body)
     }
     try await run(Program()) { windows in
-      for name in ["a", "b"] as [SceneSession.ID] { _ = try await windows.open(name).value = "one" }
+      for name in ["a", "b"] as [RestoredWindow.ID] { _ = try await windows.open(name).value = "one" }
     }
     let second = Program()
     try await run(second) { windows in
@@ -108,7 +108,7 @@ import Testing
     let fourth = Program()
     try await run(fourth) { windows in
       #expect(!fourth.sortsByDate && windows.roots.count == 2)
-      for name in ["a", "b"] as [SceneSession.ID] { try await windows.close(name) }
+      for name in ["a", "b"] as [RestoredWindow.ID] { try await windows.close(name) }
       fourth.sortsByDate = true
     }
     let fifth = Program()
@@ -125,7 +125,7 @@ import Testing
         on: process.device, windows: { StoredValue("window", $0.id.rawValue) }, delegate: program
       ) { windows in
         if launch == 0 {
-          for name in ["a", "b"] as [SceneSession.ID] { _ = try await windows.open(name) }
+          for name in ["a", "b"] as [RestoredWindow.ID] { _ = try await windows.open(name) }
           program.sortsByDate = true
           windows["a"]?.value = "changed"
           windows["b"]?.value = "changed too"

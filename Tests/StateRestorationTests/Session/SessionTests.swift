@@ -1,5 +1,6 @@
 import DataProtection
 import FoundationEssentials
+import Patience
 import StateRestoration
 import StateRestorationTesting
 import TestTraits
@@ -31,7 +32,7 @@ import Glibc
       let draft = StoredValue("draft", "")
       try await RestorationSession.run(at: .directory(folder), root: draft) { session in
         draft.value = "typed"
-        while session.coordinator.lastReceipt?.kind != .change { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil("a save") { session.coordinator.lastReceipt?.kind == .change }
         kill(getpid(), SIGKILL)
         try await Task.sleep(for: .seconds(10))
       }
@@ -141,7 +142,7 @@ import Glibc
 
   @Test func `an unlock ends also when the disk fails, and what is stored stays`() async throws {
     let before = try await deviceThatKeeps("kept").contents
-    var outcomes: [RestorationOutcome] = []
+    var outcomes: [RestorationReport.Outcome] = []
     for call in 1...40 {
       let device = try await SimulatedDevice(passcode: "1234")
       device.contents = before

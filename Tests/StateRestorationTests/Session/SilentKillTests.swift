@@ -26,6 +26,34 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(5)), arguments: [4, 5, 6, 7])
+  func `a change that takes hardly any time in a program that rests survives kill -9`(seconds: Int) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "resting-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: folder) }
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      @MainActor [path = folder.path as String, seconds = seconds as Int] in
+      try await SilentKillTests.rest(for: seconds, in: path)
+    }
+    let program = SilentProgram(.plainProperty)
+    let session = try await Self.open(program, in: folder.path)
+    #expect(program.isChanged, "\(session.report)")
+    try await session.close()
+  }
+
+  /// A program that waits for longer than the interval, changes one value, and is killed a little after the documented time.
+  fileprivate static func rest(for seconds: Int, in path: String) async throws {
+    let program = SilentProgram(.plainProperty)
+    let session = try await open(program, in: path)
+    _ = try await session.preserve()
+    // Nothing looks meanwhile: looking would be work.
+    try await Task.sleep(for: .seconds(seconds))
+    program.change()
+    try await Task.sleep(for: .milliseconds(3_500))
+    kill(getpid(), SIGKILL)
+  }
+
   fileprivate static func open(_ program: SilentProgram, in path: String) async throws -> RestorationSession {
     let registry = RestorationRegistry()
     program.register(registry)
@@ -35,7 +63,7 @@ import Testing
 
   /// The programs, all in one process: each is changed once its first state is on disk, and waits for the save of that.
   fileprivate static func run(in path: String) async throws {
-    var running: [(program: SilentProgram, session: RestorationSession, receipt: PreservationReceipt?)] = []
+    var running: [(program: SilentProgram, session: RestorationSession, receipt: PreservationOutcome.Receipt?)] = []
     for way in ways {
       let program = SilentProgram(way)
       let session = try await open(program, in: path)

@@ -1,5 +1,6 @@
 import DataProtection
 import Foundation
+import Patience
 import StateRestoration
 import StateRestorationTesting
 import TestTraits
@@ -27,7 +28,9 @@ import Testing
       try await device.unlock()
       for _ in 0..<pause { await Task.yield() }
       again.dataSourceDidLoad(elementCounts: [3])
-      while locked.coordinator.lastReport?.outcome != .restored { try await Task.sleep(for: .milliseconds(1)) }
+      try await waitUntil("the restoration after \(pause) turns") {
+        locked.coordinator.lastReport?.outcome == .restored
+      }
       let report = locked.coordinator.lastReport
       #expect(again.selection == [[0, 2]], "after \(pause) turns: \(String(describing: report))")
       process.fileSystem.die()

@@ -159,6 +159,13 @@ import Testing
     #expect(tabs.tabs.map(\.restoration.identifier) == ["a", "b", "c"])
   }
 
+  @Test func `a secret tab stands where the locked one is`() {
+    let (a, b, c) = (LeafController("a"), LeafController("b", protection: .complete), LeafController("c"))
+    let tabs = TabController("tabs", tabs: [LeafController("new"), a, b, c])
+    tabs.installRestoredChildren([child("c", c), child("locked", nil, isLocked: true), child("a", a)])
+    #expect(tabs.tabs.map(\.restoration.identifier) == ["c", "b", "a", "new"])
+  }
+
   @Test func `tabs that are new in this version stand after the restored ones`() {
     let (a, b) = (LeafController("a"), LeafController("b"))
     let tabs = TabController("tabs", tabs: [LeafController("new"), a, b])

@@ -113,7 +113,6 @@ import Testing
     let source = Source([["a", "b", "c"]])
     let running = list(source)
     running.select([path(0, 2)])
-    running.dataSourceWillChange()
     source.sections = [["c", "a", "b"]]
     running.dataSourceDidLoad(elementCounts: source.counts)
     #expect(running.selection == [path(0, 0)])
@@ -123,7 +122,6 @@ import Testing
     let source = Source([["a", "b", "c"]])
     let running = list(source)
     running.select([path(0, 0)])
-    running.dataSourceWillChange()
     // The data could not be fetched: nobody says that it has changed.
     running.select([path(0, 2)])
     running.scroll(to: path(0, 1), offset: 4)
@@ -138,7 +136,6 @@ import Testing
     let running = list(source)
     running.select([path(0, 0)])
     running.scroll(to: path(0, 0))
-    running.dataSourceWillChange()
     running.select([path(0, 2)])
     running.scroll(to: path(0, 1), offset: 4)
     source.sections = [["c", "x", "a", "b"]]
@@ -151,7 +148,6 @@ import Testing
   @Test func `a save during a change names the elements that stood there before it`() throws {
     let source = Source([["a", "b", "c"]])
     let running = list(source)
-    running.dataSourceWillChange()
     running.select([path(0, 2)])
     source.sections = [["c", "a", "b"]]
     let after = list(source)
@@ -185,7 +181,6 @@ import Testing
     before.select(stored.sections[0].indices.dropFirst().map { path(0, $0) })
     before.scroll(to: path(0, 1), offset: 3)
     let running = list(source)
-    running.dataSourceWillChange()
     try RoundTrip.decode(RoundTrip.encode(before), into: running)
     return running
   }
@@ -219,7 +214,6 @@ import Testing
     if isLocked { try await bench.lock() }
     let coordinator = bench.launch()
     let running = list(source)
-    running.dataSourceWillChange()
     _ = try await coordinator.restore(into: running)
     if isLocked { try await bench.unlock(coordinator) }
     #expect(running.selection == [path(0, 1)] && running.firstVisible == path(0, 2))
@@ -235,8 +229,6 @@ import Testing
     let running = try restoredDuringChange(source, stored)
     #expect(running.selection.isEmpty && running.firstVisible == path(0, 0))
     let record = try RoundTrip.encode(running)
-    // Fetching has failed, and begins again.
-    running.dataSourceWillChange()
     source.sections = [["c", "x", "b"]]
     running.dataSourceDidLoad(elementCounts: source.counts)
     let later = list(source)
@@ -262,7 +254,6 @@ import Testing
     let source = Source([["a", "b", "c"]])
     let running = list(source)
     running.select([path(0, 1)])
-    running.dataSourceWillChange()
     source.sections = [["0", "a", "b", "c"]]
     try RoundTrip.decode(RoundTrip.Record(values: [:]), into: running)
     #expect(running.selection == [path(0, 1)])
@@ -391,7 +382,6 @@ import Testing
 
   @Test func `a list that is fetched anew page by page keeps its selection and its place`() throws {
     let (running, source) = listAtRow75()
-    running.dataSourceWillChange()
     for count in [20, 90] {
       source.sections = [["new"] + Self.rows.prefix(count - 1)]
       running.dataSourceDidLoad(elementCounts: [count], isComplete: false)

@@ -74,7 +74,6 @@ import Testing
     let growth = growth { count in
       let list = list(count, rows, isAssociated: isAssociated)
       list.select((0..<count).map(rows.path))
-      list.dataSourceWillChange()
       list.dataSourceDidLoad(elementCounts: list.elementCounts)
       #expect(list.selection.count == count)
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// Dialogs that make room for restored ones.
 @MainActor @Suite struct ReplacedDialogTests {
-  @Observable final class Dialog: StatefulController, PresentableController, RestorationParent {
+  @Observable final class Dialog: StatefulObject, PresentableController, RestorationParent {
     let restoration: RestorationIdentity
     var restorationChildren: [any RestorableController] = []
     @ObservationIgnored var presentation: ContainerController.Presentation?

@@ -23,7 +23,7 @@ import StateRestoration
     }
   }
 
-  static let context = RestorationContext(timeSaved: Date(timeIntervalSince1970: 0))
+  static let context = RestorationArchive.Context(timeSaved: Date(timeIntervalSince1970: 0))
 
   /// What an object encodes.
   static func encode(_ object: any CodingObject) throws -> Record {
@@ -48,14 +48,17 @@ import StateRestoration
 @MainActor final class LeafController: RestorableController {
   let restoration: RestorationIdentity
 
-  init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier) }
+  init(_ identifier: RestorationIdentifier, protection: ProtectionClass? = nil) {
+    restoration = RestorationIdentity(identifier, protection: protection)
+  }
 }
 
 /// A preserved child as a container gets it back.
 @MainActor func child(
   _ identifier: RestorationIdentifier, _ controller: (any RestorableController)?, role: RestorationRole? = nil,
-  carriedOver: Bool = false
+  carriedOver: Bool = false, isLocked: Bool = false
 ) -> RestoredChild {
   RestoredChild(
-    path: RestorationPath(["root", identifier]), role: role, controller: controller, wasCarriedOver: carriedOver)
+    path: RestorationPath(["root", identifier]), role: role, controller: controller, wasCarriedOver: carriedOver,
+    isLocked: isLocked)
 }

@@ -23,7 +23,7 @@ import Testing
   }
   struct Refusal: Error {}
 
-  final class Editor: StatefulController {
+  final class Editor: RestorableController, StatefulObject {
     let restoration: RestorationIdentity = "editor"
     var restorableState = State3(draft: "", caret: 0)
   }
@@ -77,7 +77,7 @@ import Testing
         StateMigration(from: 2) { (old: State2) in Joined(draft: old.text) }
       }
     }
-    final class Late: StatefulController {
+    final class Late: RestorableController, StatefulObject {
       let restoration: RestorationIdentity = "late"
       var restorableState = Joined()
     }
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func `a coder method sees the version it reads`() throws {
-    final class Old: CodingController {
+    final class Old: RestorableController, CodingObject {
       let restoration = RestorationIdentity("old", version: 2)
       var title = ""
       func encodeRestorableState(with coder: RestorationEncoder) {}
@@ -135,7 +135,7 @@ import Testing
             StateMigration(from: 3) { (_: State2) in State() }
           }
         }
-        final class Gap: StatefulController {
+        final class Gap: RestorableController, StatefulObject {
           let restoration: RestorationIdentity = "gap"
           var restorableState = State()
         }
@@ -153,7 +153,7 @@ import Testing
           static var stateVersion: StateVersion { 5 }
           static var migrations: StateMigrations<State> { StateMigration(from: 2) { (_: State2) in State() } }
         }
-        final class Short: StatefulController {
+        final class Short: RestorableController, StatefulObject {
           let restoration: RestorationIdentity = "short"
           var restorableState = State()
         }
@@ -167,7 +167,7 @@ import Testing
   @Test func `a class whose state says its version, and whose identity names one too, traps`() async throws {
     let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await MainActor.run {
-        final class Twice: StatefulController {
+        final class Twice: RestorableController, StatefulObject {
           let restoration = RestorationIdentity("twice", version: 3)
           var restorableState = State3(draft: "", caret: 0)
         }

@@ -1,7 +1,9 @@
 #include "test_process.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // Runs before `main`, which reads the variable.
@@ -9,6 +11,19 @@ __attribute__((constructor)) void test_process_settle(void) {
   char width[24];
   snprintf(width, sizeof width, "%ld", 2 * sysconf(_SC_NPROCESSORS_ONLN));
   setenv("SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH", width, 0);
+}
+
+int test_process_fork(void) { return fork(); }
+
+int test_process_end(int child) {
+  int status = 0;
+  for (int i = 0; i < 3000; i++) {
+    if (waitpid(child, &status, WNOHANG) == child) return status;
+    usleep(10000);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  return status;
 }
 
 bool test_process_is_address_sanitized(void) {

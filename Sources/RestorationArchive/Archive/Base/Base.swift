@@ -3,7 +3,7 @@ import FoundationShim
 /// A base archive being read: its header is parsed, everything else is fetched when it is asked for.
 final class Base: Sendable {
   /// The header.
-  let header: PartHeader
+  let header: ArchiveHeader
   /// The bytes.
   let cache: BlockCache
 
@@ -12,8 +12,8 @@ final class Base: Sendable {
     cache = BlockCache(source, byteCount: limits.readerCacheBytes)
     let byteCount = source.byteCount
     guard byteCount > 0 else { throw ArchiveError(.notAnArchive, "there are no bytes at all", offset: 0) }
-    header = try cache.parse(0..<min(byteCount, PartHeader.byteCount)) { (parser) throws(ArchiveError) in
-      try PartHeader(parsing: &parser, of: byteCount, limits: limits)
+    header = try cache.parse(0..<min(byteCount, ArchiveHeader.byteCount)) { (parser) throws(ArchiveError) in
+      try ArchiveHeader(parsing: &parser, of: byteCount, limits: limits)
     }
   }
 
@@ -21,7 +21,7 @@ final class Base: Sendable {
   func node(of id: UInt32) throws(ArchiveError) -> NodeBlock? {
     let index = SortedIndex(cache: cache, start: Int(header.blocksEnd), count: Int(header.nodeCount))
     // Numbers are mostly dense: the first guess is the number itself.
-    let guess = min(Int(id), index.count - 1)
+    let guess = min(Int(NodeNumber.count(below: id)), index.count - 1)
     var found = try index.entry(guess)
     if found?.key != id { found = try index.entry(index.position(of: id, guess: guess)) }
     guard let found, found.key == id else { return nil }
@@ -43,6 +43,27 @@ final class Base: Sendable {
       position += 1
     }
     return nil
+  }
+
+  /// The numbers of boundaries and holes, in order, with the parents that they name.
+  func crossings() throws(ArchiveError) -> [Crossing] {
+    let index = SortedIndex(cache: cache, start: Int(header.blocksEnd), count: Int(header.nodeCount))
+    var crossings: [Crossing] = []
+    for part in 0..<4 as Range<UInt32> {
+      let first = NodeNumber.firstCrossing(of: part)
+      var position = try index.position(of: first, guess: index.count - 1)
+      while let entry = try index.entry(position), NodeNumber.isCrossing(entry.key),
+        NodeNumber.part(of: entry.key) == part
+      {
+        let block = try block(at: Int(entry.place))
+        guard block.id == entry.key else {
+          throw ArchiveError(.corrupt, "the index leads to another node", offset: Int(entry.place))
+        }
+        crossings.append(Crossing(number: entry.key, parent: block.parent))
+        position += 1
+      }
+    }
+    return crossings
   }
 
   /// The numbers of the roots, in order.
@@ -74,7 +95,9 @@ final class Base: Sendable {
       return parser.place..<parser.place + length
     }
     let block = try cache.parse(range) { (parser) throws(ArchiveError) in try NodeBlock(parsing: &parser) }
-    guard block.id < header.nextID else {
+    guard NodeNumber.end(behind: block.id, nextID: header.nextID) != nil,
+      block.fits(NodeNumber.part(of: header.nextID))
+    else {
       throw ArchiveError(.corrupt, "a node has a number that cannot be", offset: start)
     }
     return block

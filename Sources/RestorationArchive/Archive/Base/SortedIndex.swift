@@ -23,6 +23,17 @@ struct SortedIndex {
   ///
   /// A good guess leaves only its neighbours, which mostly lie in one block.
   func position(of sought: UInt32, guess: Int) throws(ArchiveError) -> Int {
+    if let memory = cache.memory {
+      let bytes = memory.bytes
+      return try position(of: sought, guess: guess) { bytes.word(at: start + $0 * Self.entryByteCount) }
+    }
+    return try position(of: sought, guess: guess) { (position) throws(ArchiveError) in try word(position) }
+  }
+
+  @inline(__always)
+  private func position(
+    of sought: UInt32, guess: Int, _ word: (Int) throws(ArchiveError) -> UInt64
+  ) throws(ArchiveError) -> Int {
     var (low, high) = (0, count)
     var middle = min(max(guess - Self.guessedDistance, 0), high - 1)
     var isNear = true

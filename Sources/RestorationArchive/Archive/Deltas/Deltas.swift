@@ -3,9 +3,9 @@ import FoundationShim
 /// The changes of an archive's deltas since the base: the newest of each node and list of children, by number.
 struct Deltas: Sendable {
   /// The headers and bytes of the deltas that add to the tables or tell of another context, oldest first.
-  private(set) var additions: [(header: PartHeader, data: Data)] = []
+  private(set) var additions: [(header: ArchiveHeader, data: Data)] = []
   /// The header of the newest one; nil when there are none.
-  private(set) var newest: PartHeader?
+  private(set) var newest: ArchiveHeader?
   /// The number of deltas.
   private(set) var count = 0
   /// The bytes of all of them.
@@ -18,17 +18,20 @@ struct Deltas: Sendable {
   private var children: [UInt32: StatePlace] = [:]
 
   /// Reads deltas, oldest first: their changes without the states.
-  init(_ deltas: [Data], base: PartHeader, limits: RestorationArchive.Limits) throws(ArchiveError) {
+  init(_ deltas: [Data], base: ArchiveHeader, limits: RestorationArchive.Limits) throws(ArchiveError) {
     count = deltas.count
     for (index, data) in deltas.enumerated() {
       let header = try data.parse { (parser) throws(ArchiveError) in
-        try PartHeader(parsing: &parser, of: data.count, delta: (index + 1, base.fingerprint), limits: limits)
+        try ArchiveHeader(parsing: &parser, of: data.count, delta: (index + 1, base.fingerprint), limits: limits)
+      }
+      guard NodeNumber.part(of: header.nextID) == NodeNumber.part(of: base.nextID) else {
+        throw ArchiveError(.corrupt, "delta \(index + 1) is of another part than its base", offset: 36)
       }
       byteCount += data.count
       newest = header
       if header.end > header.context { additions.append((header, data)) }
       try data.parse(header.blocks, origin: header.blocks.lowerBound) { (parser) throws(ArchiveError) in
-        while parser.remaining > 0 { try self.take(&parser, of: data) }
+        while parser.remaining > 0 { try self.take(&parser, of: data, NodeNumber.part(of: base.nextID)) }
       }
     }
     // A count is what lists of children are checked against, so that a few bytes cannot stand for a long list.
@@ -39,7 +42,7 @@ struct Deltas: Sendable {
     }
   }
 
-  private mutating func take(_ parser: inout ByteCursor, of data: Data) throws(ArchiveError) {
+  private mutating func take(_ parser: inout ByteCursor, of data: Data, _ part: UInt32) throws(ArchiveError) {
     guard let kind = DeltaChange(rawValue: try parser.readByte()) else {
       throw parser.corrupt("a delta has an unknown change")
     }
@@ -50,12 +53,16 @@ struct Deltas: Sendable {
         try NodeBlock(parsing: &parser, delta: data)
       }
       guard block.children == nil else { throw parser.corrupt("a delta has children in a node's block") }
+      guard block.fits(part) else { throw parser.corrupt("a delta has a node of another part") }
       nodes[block.id] = block
       if kind == .placedNode {
         links[.init(parent: block.parent, name: RestorationIdentifier(block.name))] = block.id
       }
     case .removal:
-      nodes[try parser.readNumber32()] = .some(nil)
+      let number = try parser.readNumber32()
+      nodes[number] = .some(nil)
+      // The list it had would be checked against the nodes that are left.
+      children[number] = nil
     case .children:
       // The parent of the roots has the greatest number.
       let parent = try parser.readNumber32() &- 1
@@ -65,6 +72,12 @@ struct Deltas: Sendable {
 
   /// The newest block of a node; nil when no delta has changed it, and nil in it when it is gone.
   func node(_ id: UInt32) -> NodeBlock?? { nodes.isEmpty ? nil : nodes[id] }
+
+  /// The boundaries and holes that deltas have changed, in no order, with the parents that they name; nil for those
+  /// that are gone.
+  var crossings: [(number: UInt32, parent: UInt32?)] {
+    nodes.lazy.filter { NodeNumber.isCrossing($0.key) }.map { ($0.key, $0.value?.parent) }
+  }
 
   /// The node that was given a name last.
   func child(of parent: UInt32, named name: String) -> UInt32? {

@@ -32,7 +32,7 @@ extension RestorationArchive {
 
     /// The nodes without a parent, in order.
     package var roots: [NodeID] {
-      get throws(ArchiveError) { try core.children(of: PartHeader.rootID).map(NodeID.init(rawValue:)) }
+      get throws(ArchiveError) { try core.children(of: ArchiveHeader.rootID).map(NodeID.init(rawValue:)) }
     }
 
     /// The facts about a node; nil when there is none of that number.
@@ -54,20 +54,20 @@ extension RestorationArchive {
 
     /// The child of a node, or a root, that has an identifier; nil when there is none.
     package func child(of parent: NodeID?, identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID? {
-      try core.child(of: parent?.rawValue ?? PartHeader.rootID, named: identifier.rawValue).map {
+      try core.child(of: parent?.rawValue ?? ArchiveHeader.rootID, named: identifier.rawValue).map {
         NodeID(rawValue: $0.id)
       }
     }
 
     /// The children of a node, in order; none for a number that no node has.
     package func children(of id: NodeID) throws(ArchiveError) -> [NodeID] {
-      guard id.rawValue != PartHeader.rootID else { return [] }
+      guard id.rawValue != ArchiveHeader.rootID else { return [] }
       return try core.children(of: id.rawValue).map(NodeID.init(rawValue:))
     }
 
     /// The path of a node; `noSuchNode` when there is none of that number.
     package func path(of id: NodeID) throws(ArchiveError) -> RestorationPath {
-      guard id.rawValue != PartHeader.rootID else { throw ArchiveError.noSuchNode(id) }
+      guard id.rawValue != ArchiveHeader.rootID else { throw ArchiveError.noSuchNode(id) }
       return try core.path(of: id.rawValue)
     }
 

@@ -1,7 +1,7 @@
 import FoundationShim
 import Synchronization
 
-/// The shared part of a reader's copies: the base, its deltas, and the parsed parts of them.
+/// What copies of a reader share: the base, its deltas, and what was parsed of them.
 final class ReaderCore: Sendable {
   /// The tables of keys and shapes, and the class tags: those of the base and what deltas added.
   struct Tables: Sendable {
@@ -12,12 +12,12 @@ final class ReaderCore: Sendable {
     /// The class tags, by index.
     var tags: [RestorationClass] = []
 
-    /// Adds the tables and tags of a part, given its bytes from there to its end.
-    fileprivate mutating func append(_ bytes: Data, of part: PartHeader) throws(ArchiveError) {
-      let tagsStart = Int(part.tags - part.tables)
+    /// Adds the tables and tags of a base or a delta, given its bytes from there to its end.
+    fileprivate mutating func append(_ bytes: Data, of header: ArchiveHeader) throws(ArchiveError) {
+      let tagsStart = Int(header.tags - header.tables)
       if tagsStart > 0 { try coding.append(parsing: bytes.part(0..<tagsStart)) }
       guard bytes.count > tagsStart else { return }
-      try bytes.parse(tagsStart..<bytes.count, origin: Int(part.tags)) { (parser) throws(ArchiveError) in
+      try bytes.parse(tagsStart..<bytes.count, origin: Int(header.tags)) { (parser) throws(ArchiveError) in
         for _ in 0..<(try parser.readCount()) { self.tags.append(RestorationClass(try parser.readString())) }
         guard parser.remaining == 0 else { throw parser.corrupt("there are more bytes than the class tags have") }
       }
@@ -54,8 +54,10 @@ final class ReaderCore: Sendable {
     self.limits = limits
   }
 
-  /// The header of the newest part: what there is now.
-  var newest: PartHeader { deltas.newest ?? base.header }
+  /// The header of the newest delta, or of the base: what there is now.
+  var newest: ArchiveHeader { deltas.newest ?? base.header }
+  /// The number of the part that the archive is.
+  var part: UInt32 { NodeNumber.part(of: base.header.nextID) }
   /// The number of nodes.
   var nodeCount: Int { Int(newest.nodeCount) }
   /// The bytes of all nodes' states.
@@ -98,12 +100,17 @@ final class ReaderCore: Sendable {
     return try base.node(of: id)
   }
 
+  /// The boundaries and holes, in order.
+  func crossings() throws(ArchiveError) -> [Crossing] {
+    try Crossing.merge(base.crossings(), changed: deltas.crossings)
+  }
+
   /// The node at a path; nil when there is none.
   func node(at path: RestorationPath) throws(ArchiveError) -> NodeBlock? {
     guard path.components.count <= limits.depth else { return nil }
     var node: NodeBlock?
     for component in path.components {
-      node = try child(of: node?.id ?? PartHeader.rootID, named: component.rawValue)
+      node = try child(of: node?.id ?? ArchiveHeader.rootID, named: component.rawValue)
       if node == nil { return nil }
     }
     return node
@@ -119,11 +126,11 @@ final class ReaderCore: Sendable {
     return changed.flatMap { $0.isChild(of: id, named: name) ? $0 : nil }
   }
 
-  /// The path of a node; `noSuchNode` when there is none of that number.
+  /// The path of a node, from the topmost one above it in this part; `noSuchNode` when there is none of that number.
   func path(of id: UInt32) throws(ArchiveError) -> RestorationPath {
     var components: [RestorationIdentifier] = []
     var next = id
-    while next != PartHeader.rootID {
+    while next != ArchiveHeader.rootID {
       guard components.count < limits.depth else {
         throw ArchiveError(
           .limitExceeded, "node \(id) lies deeper than \(limits.depth) levels, or its ancestors form a circle")
@@ -134,7 +141,7 @@ final class ReaderCore: Sendable {
           : ArchiveError(.corrupt, "node \(id) lies below node \(next), which is not there")
       }
       components.append(RestorationIdentifier(node.name))
-      next = node.parent
+      next = NodeNumber.isBoundary(next, of: part) ? ArchiveHeader.rootID : node.parent
     }
     return RestorationPath(components.reversed())
   }
@@ -164,10 +171,10 @@ final class ReaderCore: Sendable {
     return attributes
   }
 
-  /// The numbers of a node's children; those of the roots for ``PartHeader/rootID``.
+  /// The numbers of a node's children; those of the roots for ``ArchiveHeader/rootID``.
   func children(of id: UInt32) throws(ArchiveError) -> [UInt32] {
     if let children = try deltas.children(of: id) { return children }
-    if id == PartHeader.rootID { return try base.roots() }
+    if id == ArchiveHeader.rootID { return try base.roots() }
     if let changed = deltas.node(id), changed == nil { return [] }
     guard let node = try base.node(of: id) else { return [] }
     return try base.children(of: node)

@@ -7,10 +7,13 @@ extension RestorationArchive {
     /// Where the state is.
     let state: StatePlace
     let decoder: RecordDecoder?
+    /// Reads all parts of the tree, when there are several.
+    private let tree: PartedReader?
 
     /// Reads the outline of a node's state.
-    init(core: ReaderCore, node: NodeBlock) throws(ArchiveError) {
+    init(core: ReaderCore, node: NodeBlock, tree: PartedReader? = nil) throws(ArchiveError) {
       self.core = core
+      self.tree = tree
       state = node.state
       self.node = NodeID(rawValue: node.id)
       do {
@@ -21,13 +24,13 @@ extension RestorationArchive {
           : try RecordDecoder(payload, tables: try core.tables().decoding, depthLimit: core.limits.valueDepth)
       } catch {
         var located = error
-        located.path = try? core.path(of: node.id)
+        located.path = tree == nil ? try? core.path(of: node.id) : try? tree?.path(of: NodeID(rawValue: node.id))
         throw located
       }
     }
 
     /// The path of the node; empty when damage hides it.
-    package var path: RestorationPath { (try? core.path(of: node.rawValue)) ?? [] }
+    package var path: RestorationPath { (try? tree?.path(of: node) ?? core.path(of: node.rawValue)) ?? [] }
 
     /// The keys of the values, in the order in which they were encoded.
     package var keys: [String] { decoder?.keys ?? [] }

@@ -47,11 +47,22 @@ extension RestorationArchive {
     /// What the object was and how its state is to be treated.
     package let attributes: Attributes
     /// The index of its class tag; nil when it has none.
-    package let tag: Int?
+    package internal(set) var tag: Int?
     /// The numbers of its children, in order.
-    package let children: [NodeID]
+    package internal(set) var children: [NodeID]
     /// The number of bytes of the node's state.
     package let byteCount: Int
+    /// The part that it is in.
+    var part = Part.first
     fileprivate let state: StatePlace
+  }
+}
+
+extension RestorationArchive.Visit {
+  /// A look at a hole: it has neither children nor state.
+  init(hole: RestorationArchive.Node) {
+    self.init(
+      identifier: hole.identifier, attributes: hole.attributes, tag: nil, children: [], byteCount: 0,
+      state: StatePlace(range: 0..<0))
   }
 }

@@ -10,7 +10,7 @@ struct ArchiveImage: ~Copyable {
   init(nodeCount: Int, liveBytes: Int) {
     let expected = min(max(nodeCount, 0), 1 << 20)
     writer = ByteWriter(capacity: min(max(liveBytes, 0), 1 << 28) + expected * 80 + 4096)
-    writer.skip(PartHeader.byteCount)
+    writer.skip(ArchiveHeader.byteCount)
     numbers.reserveCapacity(expected)
     links.reserveCapacity(expected)
   }
@@ -35,7 +35,7 @@ struct ArchiveImage: ~Copyable {
   mutating func append(state: Borrowed<UInt8>) { writer.write(state) }
 
   /// Writes the indexes and the list of the roots, and hands over the bytes.
-  consuming func writeIndexes(_ header: inout PartHeader, roots: [UInt32]) -> ByteWriter {
+  consuming func writeIndexes(_ header: inout ArchiveHeader, roots: [UInt32]) -> ByteWriter {
     while byteCount & 7 != 0 { writer.writeByte(0) }
     header.blocksEnd = UInt32(byteCount)
     numbers.sort()

@@ -1,5 +1,5 @@
 extension RestorationArchive {
-  /// State that was over a budget: whose it was, how big, and whether it was left out.
+  /// State that was over a budget, or damaged: whose it was, how big, and whether it was left out.
   package struct Shedding: Hashable, Sendable, CustomStringConvertible {
     /// Which budget was passed.
     package enum Budget: Hashable, Sendable {
@@ -7,6 +7,8 @@ extension RestorationArchive {
       case node
       /// ``Limits/bytesPerArchive``.
       case archive
+      /// None: the state could not be read through when its part was made anew.
+      case unreadable
     }
 
     /// The owner's path.
@@ -14,7 +16,7 @@ extension RestorationArchive {
     /// The owner's number.
     package var node: NodeID
     /// The owner's priority.
-    package var priority: PreservationPriority
+    package var priority: RestorationArchive.Priority
     /// The bytes of the state concerned.
     package var byteCount: Int
     /// Which budget was passed.
@@ -24,8 +26,13 @@ extension RestorationArchive {
 
     /// One line for a report.
     package var description: String {
-      let name = budget == .node ? "the budget of a node" : "the budget of the archive"
-      return "\(path): \(byteCount) bytes of \(priority) priority \(isLeftOut ? "left out" : "kept"), over \(name)"
+      let reason =
+        switch budget {
+        case .node: "over the budget of a node"
+        case .archive: "over the budget of the archive"
+        case .unreadable: "as they can't be read through"
+        }
+      return "\(path): \(byteCount) bytes of \(priority) priority \(isLeftOut ? "left out" : "kept"), \(reason)"
     }
   }
 }

@@ -1,7 +1,7 @@
 /// When a node's state goes, should the archive outgrow its budget: the lowest rank is left out first.
 struct SheddingRank: Comparable, Sendable {
   /// The node's priority.
-  var priority: PreservationPriority
+  var priority: RestorationArchive.Priority
   /// The bytes of its state; of equal priorities the biggest goes first.
   var byteCount: Int
   /// The node's number, so that no two ranks are equal.

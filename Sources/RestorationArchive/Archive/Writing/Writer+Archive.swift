@@ -9,6 +9,15 @@ extension RestorationArchive.Writer {
   package mutating func makeArchive() throws(ArchiveError) -> Data {
     var lowestRank: SheddingRank?
     if liveBytes > limits.bytesPerArchive || !leftOut.isEmpty { lowestRank = try shedAll() } else { sheddings = [] }
+    if isToBeRemade {
+      let before = self
+      do throws(ArchiveError) {
+        return try makeArchiveOfAll(lowestRank: lowestRank, collector: RecordTranscoder(from: tables.content))
+      } catch {
+        self = before
+        throw error
+      }
+    }
     if needsCollection {
       // States that cannot be walked through are carried over as they are, with the tables that they may need.
       let before = self
@@ -28,7 +37,8 @@ extension RestorationArchive.Writer {
   package func makeArchiveOverBudget() throws(ArchiveError) -> Data {
     var copy = self
     copy.includeAll()
-    return try copy.makeArchiveOfAll(lowestRank: nil, collector: nil)
+    let collector = isToBeRemade ? RecordTranscoder(from: tables.content) : nil
+    return try copy.makeArchiveOfAll(lowestRank: nil, collector: collector)
   }
 
   /// Whether the tables are so big beside the states that those keys and shapes which no state uses should go.
@@ -40,13 +50,18 @@ extension RestorationArchive.Writer {
   /// Tables of this size are not worth a look at all states.
   private static let keptTableBytes = 8192
 
-  /// - Parameter collector: Gives the states the numbers of tables that hold what they use, and nothing else.
+  /// - Parameter collector: Gives the states the numbers of tables that hold what they use, and nothing else. An
+  ///   archive that is made anew, as something left for another part, has only the class tags that it uses as well; a
+  ///   state that can't be walked through is not in it.
   private mutating func makeArchiveOfAll(
     lowestRank: SheddingRank?, collector: RecordTranscoder?
   ) throws(ArchiveError) -> Data {
     var collector = collector
+    let isRemade = isToBeRemade
+    var (remadeTags, remadeTagIndex): ([RestorationClass], [RestorationClass: UInt32]) = ([], [:])
+    var unreadable: [(node: Slot, index: Int?)] = []
     var image = ArchiveImage(nodeCount: nodeCount, liveBytes: liveBytes)
-    var header = PartHeader()
+    var header = ArchiveHeader()
     let (baseBytes, reader) = (baseBytes, reader)
     var moved: [MovedSlot] = []
     moved.reserveCapacity(slots.count)
@@ -55,19 +70,36 @@ extension RestorationArchive.Writer {
       if collector != nil, node.payload.count > 0 {
         var state = Data()
         try node.payload.withBytes(base: baseBytes, reader: reader) { state = $0.data }
-        node.payload = .bytes(try collector?.transcode(state) ?? [])
+        do throws(ArchiveError) {
+          node.payload = .bytes(try collector?.transcode(state) ?? [])
+        } catch {
+          guard isRemade else { throw error }
+          // Its keys can't be told from those of what left.
+          unreadable.append((node, index))
+          node.payload = .none
+          node.attributes.flags.insert(.shed)
+        }
       }
       header.liveBytes += UInt64(node.payload.count)
-      try image.begin(node, children: children, tag: writer.index(of: node.attributes.classTag))
+      let tag =
+        isRemade
+        ? Self.index(of: node.attributes.classTag, &remadeTags, &remadeTagIndex)
+        : writer.index(of: node.attributes.classTag)
+      try image.begin(node, children: children, tag: tag)
       let start = image.byteCount
       try node.payload.withBytes(base: baseBytes, reader: reader) { image.append(state: $0) }
       if let index { moved.append(MovedSlot(index: index, state: start..<image.byteCount, children: children)) }
+    }
+    if isRemade {
+      try transcodeLeftOut(&collector)
+      noteUnreadable(unreadable)
+      (tags, tagIndex, isToBeRemade) = (remadeTags, remadeTagIndex, false)
     }
     if let content = collector?.target {
       tables = CodingTables(content)
       collectedTableBytes = content.byteCount
     }
-    var buffer = image.writeIndexes(&header, roots: try childNumbers(of: PartHeader.rootID))
+    var buffer = image.writeIndexes(&header, roots: try childNumbers(of: ArchiveHeader.rootID))
     let nothing = Written(context: context, tables: .start, tagCount: 0)
     try end(&header, in: &buffer, since: nothing, hasContext: true)
     let data = buffer.takeData()
@@ -81,10 +113,30 @@ extension RestorationArchive.Writer {
     return data
   }
 
+  /// Has the states that are left out fit the tables that a collector makes; one that can't be read goes.
+  private mutating func transcodeLeftOut(_ collector: inout RecordTranscoder?) throws(ArchiveError) {
+    for index in slotsOfLeftOut {
+      guard case .bytes(let state) = slots[index].payload else { continue }
+      slots[index].payload = .bytes((try? collector?.transcode(Data(state))) ?? [])
+    }
+  }
+
+  /// Tells of states that could not be read through, which are not in the archive.
+  private mutating func noteUnreadable(_ unreadable: [(node: Slot, index: Int?)]) {
+    for (node, index) in unreadable {
+      if let index { slots[index].attributes.flags.insert(.shed) }
+      let id = NodeID(rawValue: node.id)
+      sheddings.append(
+        RestorationArchive.Shedding(
+          path: (try? path(of: id)) ?? [], node: id, priority: node.attributes.priority, byteCount: node.payload.count,
+          budget: .unreadable, isLeftOut: true))
+    }
+  }
+
   /// Ends a base or a delta: writes the context, and the tables and class tags that are new in it, then the header, whose
   /// other fields are known.
   func end(
-    _ header: inout PartHeader, in buffer: inout ByteWriter, since known: Written, hasContext: Bool
+    _ header: inout ArchiveHeader, in buffer: inout ByteWriter, since known: Written, hasContext: Bool
   ) throws(ArchiveError) {
     header.timeSaved = context.timeSaved.timeIntervalSinceReferenceDate.bitPattern
     header.bootSeconds = context.bootSeconds
@@ -104,9 +156,9 @@ extension RestorationArchive.Writer {
     }
     header.end = end
     if header.number == 0 {
-      header.fingerprint = buffer.withBytes { Fingerprint.of($0[PartHeader.byteCount..<$0.count]) }
+      header.fingerprint = buffer.withBytes { Fingerprint.of($0[ArchiveHeader.byteCount..<$0.count]) }
     }
-    var front = ByteWriter(capacity: PartHeader.byteCount)
+    var front = ByteWriter(capacity: ArchiveHeader.byteCount)
     header.encode(into: &front)
     front.withBytes { buffer.overwrite(at: 0, with: $0) }
   }
@@ -146,7 +198,7 @@ extension RestorationArchive.Writer {
       guard !leftOut.contains(slots[node.index].id) else { continue }
       slots[node.index].payload = .stored(StatePlace(range: node.state))
     }
-    if let root = slotOfNode[PartHeader.rootID] { slots[root].markStored() }
+    if let root = slotOfNode[ArchiveHeader.rootID] { slots[root].markStored() }
     guard slots.contains(where: \.isRemoved) else { return }
     slots.removeAll(where: \.isRemoved)
     numberSlots()
@@ -169,8 +221,8 @@ extension RestorationArchive.Writer {
       var children: [UInt32]
       var next = 0
     }
-    let roots = try childNumbers(of: PartHeader.rootID)
-    var levels = [Level(parent: PartHeader.rootID, children: roots)]
+    let roots = try childNumbers(of: ArchiveHeader.rootID)
+    var levels = [Level(parent: ArchiveHeader.rootID, children: roots)]
     var listed = roots.count
     var count = 0
     while !levels.isEmpty {
@@ -184,7 +236,7 @@ extension RestorationArchive.Writer {
       let number = levels[top].children[next]
       guard var slot = try slot(of: number) else { throw ArchiveError.noSuchNode(NodeID(rawValue: number)) }
       count += 1
-      guard slot.parent == levels[top].parent, count <= nodeCount else {
+      guard isListed(slot, below: levels[top].parent), count <= nodeCount else {
         throw nodesFormCircle(below: NodeID(rawValue: levels[top].parent))
       }
       guard levels.count <= limits.depth else {

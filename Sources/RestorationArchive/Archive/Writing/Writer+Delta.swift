@@ -8,6 +8,9 @@ extension RestorationArchive.Writer {
   /// may do so, make an archive as well (`limitExceeded`). What an archive before left out comes back in the delta that has
   /// room for it. When it throws, nothing has changed.
   package mutating func makeDelta() throws(ArchiveError) -> Data? {
+    guard !isToBeRemade else {
+      throw ArchiveError(.wrongBase, "something left for another part, and the base still has it; make an archive")
+    }
     try shedChanged()
     return try makeDeltaOfChanges()
   }
@@ -27,14 +30,14 @@ extension RestorationArchive.Writer {
     guard written.deltaCount < Int(UInt32.max) - 1 else {
       throw ArchiveError(.limitExceeded, "there are too many deltas; make an archive")
     }
-    var header = PartHeader()
+    var header = ArchiveHeader()
     header.number = UInt32(written.deltaCount + 1)
     header.fingerprint = reader.base.header.fingerprint
     header.liveBytes = UInt64(clamping: liveBytes)
     let expected = dirty.count < 1 << 10 ? dirty.reduce(0) { $0 + slots[$1].payload.count + 64 } : 4096
     var buffer = ByteWriter(capacity: 1024 + expected)
     // The header is written over these at the end, when all of it is known.
-    buffer.skip(PartHeader.byteCount)
+    buffer.skip(ArchiveHeader.byteCount)
     for index in dirty { try encodeChange(of: slots[index], into: &buffer) }
     header.blocksEnd = UInt32(buffer.count)
     try end(&header, in: &buffer, since: written, hasContext: hasNewContext)

@@ -16,6 +16,7 @@ extension RestorationArchive.Writer {
     flagsIfSame: RestorationArchive.NodeFlags = [], userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws(ArchiveError) -> Bool {
     let slot = try load(id)
+    try requireNoHole(slot)
     var bytes: [UInt8]
     do {
       let encoder = RecordEncoder(userInfo: userInfo, depthLimit: limits.valueDepth)
@@ -96,6 +97,7 @@ extension RestorationArchive.Writer {
   ) throws(ArchiveError) {
     let slot = try load(id)
     guard slots[slot].attributes != attributes else { return }
+    try requireNoHole(slot)
     change(slot) {
       $0.attributes = attributes
       $0.isChanged = true
@@ -123,7 +125,12 @@ extension RestorationArchive.Writer {
   }
 
   /// The index of a class tag, which is added when it is new.
-  mutating func index(of tag: RestorationClass?) -> UInt32? {
+  mutating func index(of tag: RestorationClass?) -> UInt32? { Self.index(of: tag, &tags, &tagIndex) }
+
+  /// The index of a class tag among some, to which it is added when it is new.
+  static func index(
+    of tag: RestorationClass?, _ tags: inout [RestorationClass], _ tagIndex: inout [RestorationClass: UInt32]
+  ) -> UInt32? {
     guard let tag else { return nil }
     // Looking through a few is cheaper than hashing one.
     for index in 0..<min(tags.count, 16) where tags[index] == tag { return UInt32(index) }

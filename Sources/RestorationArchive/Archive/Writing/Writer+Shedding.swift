@@ -33,7 +33,7 @@ extension RestorationArchive.Writer {
       includeAll()
       return nil
     }
-    return try shed(among: loadAll(below: PartHeader.rootID).compactMap { slotOfNode[$0] }, below: .highest)
+    return try shed(among: loadAll(below: ArchiveHeader.rootID).compactMap { slotOfNode[$0] }, below: .highest)
   }
 
   /// Decides what a delta leaves out: of the changes since the last archive or delta, and of the states left out then, those that

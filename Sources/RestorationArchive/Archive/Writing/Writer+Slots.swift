@@ -2,7 +2,7 @@ extension RestorationArchive.Writer {
   /// The slot of the parent of the roots.
   static func rootSlot(children: [UInt32]?) -> Slot {
     Slot(
-      id: PartHeader.rootID, parent: PartHeader.rootID, name: "", attributes: .init(), payload: .none,
+      id: ArchiveHeader.rootID, parent: ArchiveHeader.rootID, name: "", attributes: .init(), payload: .none,
       children: children.map(Siblings.init), isStored: true)
   }
 
@@ -21,7 +21,7 @@ extension RestorationArchive.Writer {
   /// The position of a node's slot, made of what the reader says if there was none.
   mutating func load(_ id: NodeID) throws(ArchiveError) -> Int {
     if let index = slotOfNode[id.rawValue] {
-      guard !slots[index].isRemoved, id.rawValue != PartHeader.rootID else { throw ArchiveError.noSuchNode(id) }
+      guard !slots[index].isRemoved, id.rawValue != ArchiveHeader.rootID else { throw ArchiveError.noSuchNode(id) }
       return index
     }
     guard try makeSlot(id) else { throw ArchiveError.noSuchNode(id) }
@@ -54,7 +54,7 @@ extension RestorationArchive.Writer {
   /// The position of the slot of a node, or of the parent of the roots, with its children in it.
   mutating func loadChildren(of number: UInt32) throws(ArchiveError) -> Int {
     let index: Int
-    if number == PartHeader.rootID {
+    if number == ArchiveHeader.rootID {
       if let known = slotOfNode[number] {
         index = known
       } else {
@@ -73,7 +73,7 @@ extension RestorationArchive.Writer {
   ///
   /// Each must name the parent whose child it is, so that damage that makes circles or shares children ends here.
   mutating func loadAll(below top: UInt32) throws(ArchiveError) -> [UInt32] {
-    if top != PartHeader.rootID { _ = try load(NodeID(rawValue: top)) }
+    if top != ArchiveHeader.rootID { _ = try load(NodeID(rawValue: top)) }
     var found: [UInt32] = []
     var parent = top
     var next = 0
@@ -81,7 +81,7 @@ extension RestorationArchive.Writer {
       let children = try childNumbers(of: parent)
       guard found.count + children.count <= nodeCount else { throw nodesFormCircle(below: NodeID(rawValue: parent)) }
       for child in children {
-        guard try slots[load(NodeID(rawValue: child))].parent == parent else {
+        guard try isListed(slots[load(NodeID(rawValue: child))], below: parent) else {
           throw nodesFormCircle(below: NodeID(rawValue: parent))
         }
       }

@@ -28,31 +28,43 @@ extension RestorationArchive.Writer {
     _ identifier: RestorationIdentifier, _ parent: NodeID?, _ attributes: RestorationArchive.Attributes,
     _ place: (inout Siblings, UInt32) -> Void
   ) throws(ArchiveError) -> NodeID {
-    let parentNumber = parent?.rawValue ?? PartHeader.rootID
+    let parentNumber = parent?.rawValue ?? ArchiveHeader.rootID
     let parentSlot = try loadChildren(of: parentNumber)
+    try requireNoHole(parentSlot)
     try requireFree(identifier, under: parent)
-    guard nodeCount < limits.nodeCount, nextID < PartHeader.rootID else {
-      throw ArchiveError(.limitExceeded, "there are \(nodeCount) nodes already; raise the limit or remove some")
-    }
+    try requireRoom()
     guard try depth(of: parentNumber, below: nil) < limits.depth else {
       throw ArchiveError(.limitExceeded, "the tree would be deeper than \(limits.depth) levels")
     }
     let id = nextID
-    nextID += 1
-    nodeCount += 1
-    slotOfNode[id] = slots.count
-    links[Link(parent: parentNumber, name: identifier)] = id
-    slots.append(
+    add(
       Slot(
         id: id, parent: parentNumber, name: identifier.rawValue, attributes: attributes, payload: .none,
         children: Siblings([]),
-        isStored: false))
-    self.place(in: parentSlot) { place(&$0, id) }
+        isStored: false),
+      to: parentSlot, place)
+    return NodeID(rawValue: id)
+  }
+
+  /// Throws `limitExceeded` when there can be no more nodes.
+  func requireRoom() throws(ArchiveError) {
+    guard nodeCount < limits.nodeCount, NodeNumber.count(below: nextID) < NodeNumber.countLimit else {
+      throw ArchiveError(.limitExceeded, "there are \(nodeCount) nodes already; raise the limit or remove some")
+    }
+  }
+
+  /// Adds the slot of a node that is new here to a list of children.
+  mutating func add(_ slot: Slot, to list: Int, _ place: (inout Siblings, UInt32) -> Void) {
+    nextID += 1
+    nodeCount += 1
+    slotOfNode[slot.id] = slots.count
+    links[Link(parent: slot.parent, name: RestorationIdentifier(slot.name))] = slot.id
+    slots.append(slot)
+    self.place(in: list) { place(&$0, slot.id) }
     change(slots.count - 1) {
       $0.isChanged = true
       $0.isRelinked = true
     }
-    return NodeID(rawValue: id)
   }
 
   /// Gives a node another parent or another place: `invalidTree` when it would lie below itself.
@@ -63,7 +75,7 @@ extension RestorationArchive.Writer {
   ///   - index: The place among its new siblings, itself not counted; nil for the last.
   package mutating func move(_ id: NodeID, to parent: NodeID?, at index: Int? = nil) throws(ArchiveError) {
     let slot = try load(id)
-    let target = parent?.rawValue ?? PartHeader.rootID
+    let target = parent?.rawValue ?? ArchiveHeader.rootID
     let source = slots[slot].parent
     let targetSlot = try loadChildren(of: target)
     let sourceSlot = try loadChildren(of: source)
@@ -75,13 +87,7 @@ extension RestorationArchive.Writer {
         throw ArchiveError(.limitExceeded, "the tree would be deeper than \(limits.depth) levels")
       }
     }
-    if source == target {
-      let before = slots[targetSlot].children?.ordered
-      slots[targetSlot].children?.remove(id.rawValue)
-      slots[targetSlot].children?.insert(id.rawValue, at: index)
-      if slots[targetSlot].children?.ordered != before { change(targetSlot) { $0.hasChangedChildren = true } }
-      return
-    }
+    if source == target { return reorder(id.rawValue, in: targetSlot, at: index) }
     change(sourceSlot) {
       $0.children?.remove(id.rawValue)
       $0.hasChangedChildren = true
@@ -96,9 +102,17 @@ extension RestorationArchive.Writer {
     }
   }
 
+  /// Gives a node another place among its siblings.
+  mutating func reorder(_ id: UInt32, in list: Int, at index: Int?) {
+    let before = slots[list].children?.ordered
+    slots[list].children?.remove(id)
+    slots[list].children?.insert(id, at: index)
+    if slots[list].children?.ordered != before { change(list) { $0.hasChangedChildren = true } }
+  }
+
   /// Puts a node's children, or the roots, in another order, which must be of the same children.
   package mutating func setChildren(_ children: [NodeID], of parent: NodeID?) throws(ArchiveError) {
-    let slot = try loadChildren(of: parent?.rawValue ?? PartHeader.rootID)
+    let slot = try loadChildren(of: parent?.rawValue ?? ArchiveHeader.rootID)
     let numbers = children.map(\.rawValue)
     let present = slots[slot].children?.ordered
     guard numbers != present else { return }
@@ -115,6 +129,7 @@ extension RestorationArchive.Writer {
   /// Gives a node another identifier: `duplicateIdentifier` when a sibling has it.
   package mutating func rename(_ id: NodeID, to identifier: RestorationIdentifier) throws(ArchiveError) {
     let slot = try load(id)
+    try requireNoHole(slot)
     let old = Link(parent: slots[slot].parent, name: RestorationIdentifier(slots[slot].name))
     guard old.name != identifier else { return }
     try requireFree(identifier, under: NodeID(unlessRoot: old.parent))
@@ -132,7 +147,7 @@ extension RestorationArchive.Writer {
     let top = try load(id)
     // Everything is read before anything is changed, so that a failing source leaves the tree whole.
     let found = [id.rawValue] + (try loadAll(below: id.rawValue))
-    let parent = try loadChildren(of: slots[top].parent)
+    let parent = try loadChildren(of: listOwner(of: slots[top]))
     change(parent) {
       $0.children?.remove(id.rawValue)
       $0.hasChangedChildren = true
@@ -141,6 +156,7 @@ extension RestorationArchive.Writer {
       guard let slot = slotOfNode[number] else { continue }
       links[Link(parent: slots[slot].parent, name: RestorationIdentifier(slots[slot].name))] = nil
       nodeCount -= 1
+      if isBoundary(number) { boundaryCount -= 1 }
       include(slot)
       liveBytes -= slots[slot].payload.count
       change(slot) {
@@ -154,7 +170,7 @@ extension RestorationArchive.Writer {
 
   // MARK: Helpers
 
-  private mutating func place(in slot: Int, _ body: (inout Siblings) -> Void) {
+  mutating func place(in slot: Int, _ body: (inout Siblings) -> Void) {
     change(slot) { slot in
       if var children = slot.children.take() {
         body(&children)
@@ -171,18 +187,19 @@ extension RestorationArchive.Writer {
       path: try? path(of: taken))
   }
 
-  /// The number of levels above and with a node, at most one more than the limit, as damage can make circles.
+  /// The number of levels above and with a node in this part, at most one more than the limit, as damage can make
+  /// circles.
   ///
   /// Throws `invalidTree` when another node is among them.
   private func depth(of number: UInt32, below other: NodeID?) throws(ArchiveError) -> Int {
     var depth = 0
     var next = number
-    while next != PartHeader.rootID, depth <= limits.depth {
+    while next != ArchiveHeader.rootID, depth <= limits.depth {
       if let other, next == other.rawValue {
         throw ArchiveError(.invalidTree, "node \(other) cannot lie below itself", path: try? path(of: other))
       }
       guard let slot = try slot(of: next) else { throw ArchiveError.noSuchNode(NodeID(rawValue: next)) }
-      next = slot.parent
+      next = isBoundary(next) ? ArchiveHeader.rootID : slot.parent
       depth += 1
     }
     return depth

@@ -12,6 +12,8 @@ extension RestorationArchive {
     package var context: Context
 
     let limits: Limits
+    /// The number of the part that the archive is.
+    let part: UInt32
     /// The base and the deltas that untouched nodes are in; nil before the first archive of a new writer.
     var reader: ReaderCore?
     /// The base's bytes when this writer made it: the states in them are lent instead of read.
@@ -37,6 +39,10 @@ extension RestorationArchive {
     var collectedTableBytes = 0
     /// The context, the tables and the deltas as last written.
     var written: Written
+    /// Whether something left for another part: its keys, shapes and class tags go with the next archive.
+    var isToBeRemade = false
+    /// The number of boundaries; kept by whoever knows the other parts.
+    var boundaryCount = 0
 
     /// The number of nodes.
     package internal(set) var nodeCount: Int
@@ -65,13 +71,15 @@ extension RestorationArchive {
     /// - Parameters:
     ///   - context: What the archive says of itself.
     ///   - limits: The limits of nodes and archive.
-    package init(context: Context, limits: Limits = .default) {
+    ///   - part: The part that it is of an archive of several.
+    package init(context: Context, limits: Limits = .default, part: Part = .first) {
       self.context = context
       self.limits = limits
+      self.part = UInt32(part.rawValue)
       slots = [Self.rootSlot(children: [])]
-      slotOfNode = [PartHeader.rootID: 0]
+      slotOfNode = [ArchiveHeader.rootID: 0]
       links = [:]
-      nextID = 0
+      nextID = NodeNumber.first(of: UInt32(part.rawValue))
       tables = CodingTables()
       tags = []
       tagIndex = [:]
@@ -95,6 +103,7 @@ extension RestorationArchive {
       self.context = context
       self.limits = limits
       self.reader = core
+      part = core.part
       slots = []
       slotOfNode = [:]
       links = [:]
@@ -144,12 +153,12 @@ extension RestorationArchive {
 
     /// The nodes without a parent, in order.
     package var roots: [NodeID] {
-      get throws(ArchiveError) { try childNumbers(of: PartHeader.rootID).map(NodeID.init(rawValue:)) }
+      get throws(ArchiveError) { try childNumbers(of: ArchiveHeader.rootID).map(NodeID.init(rawValue:)) }
     }
 
     /// The facts about a node; nil when there is none of that number.
     package func node(_ id: NodeID) throws(ArchiveError) -> Node? {
-      guard id.rawValue != PartHeader.rootID else { return nil }
+      guard id.rawValue != ArchiveHeader.rootID else { return nil }
       guard let slot = try slot(of: id.rawValue) else { return nil }
       return Node(
         id: id, parent: NodeID(unlessRoot: slot.parent),
@@ -159,20 +168,20 @@ extension RestorationArchive {
 
     /// The children of a node, in order; none for a number that no node has.
     package func children(of id: NodeID) throws(ArchiveError) -> [NodeID] {
-      guard id.rawValue != PartHeader.rootID else { return [] }
+      guard id.rawValue != ArchiveHeader.rootID else { return [] }
       return try childNumbers(of: id.rawValue).map(NodeID.init(rawValue:))
     }
 
     /// The child of a node, or a root, that has an identifier; nil when there is none.
     package func child(of parent: NodeID?, identifier: RestorationIdentifier) throws(ArchiveError) -> NodeID? {
-      let parent = parent?.rawValue ?? PartHeader.rootID
+      let parent = parent?.rawValue ?? ArchiveHeader.rootID
       if let known = links[Link(parent: parent, name: identifier)] { return NodeID(rawValue: known) }
       guard let found = try reader?.child(of: parent, named: identifier.rawValue) else { return nil }
       // A node with a slot would have been found by its link, were it still here.
       return slotOfNode[found.id] == nil ? NodeID(rawValue: found.id) : nil
     }
 
-    /// The path of a node; `noSuchNode` when there is none of that number.
+    /// The path of a node, from the topmost one above it in this part; `noSuchNode` when there is none of that number.
     package func path(of id: NodeID) throws(ArchiveError) -> RestorationPath {
       var components: [RestorationIdentifier] = []
       var next: NodeID? = id
@@ -181,7 +190,7 @@ extension RestorationArchive {
           throw ArchiveError.noSuchNode(current)
         }
         components.append(node.identifier)
-        next = node.parent
+        next = isBoundary(current.rawValue) ? nil : node.parent
       }
       return RestorationPath(components.reversed())
     }

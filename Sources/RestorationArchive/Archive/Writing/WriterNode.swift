@@ -38,7 +38,7 @@ extension RestorationArchive.Writer {
       }
     }
 
-    /// The node's number; ``PartHeader/rootID`` for the parent of the roots.
+    /// The node's number; ``ArchiveHeader/rootID`` for the parent of the roots.
     var id: UInt32
     /// The parent's number.
     var parent: UInt32

@@ -92,6 +92,6 @@ struct AnyCodingKey: CodingKey, CustomStringConvertible {
 }
 
 /// The text of a coding key: two spellings that Unicode merely calls equivalent are two keys, as they are in a file.
-struct KeyText: ExactText {
+struct KeyText: RestorationArchive.ExactText {
   let rawValue: String
 }

@@ -1,6 +1,7 @@
 import DataProtection
 import FaultyFileSystem
 import FileSystem
+import Patience
 import SimulatedTime
 import Synchronization
 import Testing
@@ -50,7 +51,7 @@ struct TestWorld {
   var memory = MemoryFileSystem()
   var clock = ManualClock()
   var bootClock = ManualBootClock()
-  var options = DeviceOptions()
+  var options = ProtectedDevice.Options()
 
   static let path = "/state/device"
 
@@ -81,10 +82,10 @@ struct TestWorld {
   }
 
   /// Moves the clock until a lock is over.
-  func finishLock(_ device: ProtectedDevice) async {
+  func finishLock(_ device: ProtectedDevice) async throws {
     await clock.waitForSleepers(1)
     clock.advance(by: options.gracePeriod)
-    while device.lockState == .locking { await Task.yield() }
+    try await waitUntil("the lock's end") { device.lockState != .locking }
   }
 
   /// Whether a passcode opens the device as it is on disk, asked in a world where nothing was tried before.
@@ -92,7 +93,7 @@ struct TestWorld {
     let device = try await open()
     bootClock.advance(by: .seconds(7200))
     do {
-      try await device.unlock(passcode: DevicePasscode(passcode))
+      try await device.unlock(passcode: ProtectedDevice.Passcode(passcode))
       return true
     } catch  where error.code == .wrongPasscode {
       return false

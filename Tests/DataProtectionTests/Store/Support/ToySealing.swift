@@ -22,6 +22,8 @@ final class ToySealing: StoreSealing {
   func lock() { unlocked.withLock { $0 = [.none, .completeUntilFirstUserAuthentication] } }
   func unlock() { unlocked.withLock { $0 = Set(ProtectionClass.allCases) } }
 
+  func isAvailable(_ protection: ProtectionClass) -> Bool { unlocked.withLock { $0.contains(protection) } }
+
   func require(_ protection: ProtectionClass) throws(ProtectionError) {
     guard unlocked.withLock({ $0.contains(protection) }) else { throw ProtectionError(.locked, "Locked.") }
   }
@@ -70,7 +72,7 @@ final class ToySealing: StoreSealing {
     var bytes: [UInt8] = [1, fields.protection.rawValue, device, 0]
     bytes.appendInteger(fields.generation)
     bytes.appendInteger(UInt32(fields.messageByteCount))
-    bytes.appendInteger(fields.flags.rawValue)
+    bytes += [fields.flags.rawValue, fields.place.rawValue]
     // No two are the same.
     bytes += randomBytes(14)
     bytes.appendZeroes(SealedFileHeader.identityRange.lowerBound - bytes.count)
@@ -88,11 +90,12 @@ final class ToySealing: StoreSealing {
     _ = reader.take(2)
     let generation: UInt64 = reader.integer()
     let length: UInt32 = reader.integer()
-    let flags: UInt16 = reader.integer()
+    let flags: UInt8 = reader.integer()
+    guard let place = PartPlace(rawValue: reader.integer()) else { throw corrupt }
     return SealedFields(
       kind: .archive, protection: protection,
       identity: Array(bytes.dropFirst(SealedFileHeader.identityRange.lowerBound).prefix(32)), generation: generation,
-      flags: .init(rawValue: flags), messageByteCount: Int(length))
+      place: place, flags: .init(rawValue: flags), messageByteCount: Int(length))
   }
 
   fileprivate var corrupt: ProtectionError { ProtectionError(.corrupt, "Damaged.") }

@@ -1,4 +1,5 @@
 import DataProtection
+import Dispatch
 import FaultyFileSystem
 import FileSystem
 import FoundationEssentials
@@ -11,7 +12,7 @@ import Synchronization
 /// Plays scripts to the engine over a simulated device and to the tables, and says where they differ.
 @MainActor package final class Player {
   private let device: SimulatedDevice
-  private let empty: SimulatedDisk
+  private let empty: SimulatedDevice.Disk
   private let dimensions: Set<Dimension>
   private var process: SimulatedProcess?
   private var coordinator: RestorationCoordinator?
@@ -24,15 +25,25 @@ import Synchronization
   /// When the run restored last, in seconds.
   private var restoredAt = 0
   private var isLocked = false
+  /// Whether the device was not unlocked since it was started.
+  private var isBeforeFirstUnlock = false
+  /// The class of protection of what names none: that of the next launch, and of this run.
+  private var nextProtection = Protection.complete
+  private var protection = Protection.complete
+  /// Whether something was written before the first unlock in a class that is readable after it: that part reads as another class
+  /// until it is written again, and the tables don't follow that.
+  private var isUnknown = false
+  /// The items that were in rows of two classes at once.
+  private var sharedItems: Set<Int> = []
+  /// Whether the script has other classes of protection than that.
+  private var hasClasses = false
   private var goneModels: Set<String> = []
   private var refused: Set<Int> = []
   private var unencodable: Set<Int> = []
   /// What the program makes at a path, as a program knows from its own data.
-  private var plan: [[String]: (kind: PageClass, model: String?)] = [:]
+  private var plan: [[String]: (kind: PageClass, model: String?, protection: Protection?)] = [:]
   /// Where restoring died since it ended well the last time: a path, or somewhere.
   private var deaths: [Death] = []
-  /// Whether restoring died somewhere since, and launches that make fewer pages have not shown where.
-  private var hasUnseenDeath = false
   private var violation: String?
   /// The newest generation, and what the one before it has; nil where that is not known.
   private var newest: (generation: UInt64, before: Table?)?
@@ -48,11 +59,15 @@ import Synchronization
   private struct Death {
     var path: [String]?
     var isDecoding = false
+    /// The version of the program that died.
+    var version = 1
   }
 
   /// Makes a device to run scripts on, one after another.
   package init(without excluded: Set<Dimension> = []) async throws {
     device = try await SimulatedDevice(passcode: "1234", gracePeriod: .zero)
+    // A run with a settled passcode, clock and disk waits for nothing else: many turns only take time.
+    device.settlingTurns = 10
     empty = device.contents
     dimensions = Set(Dimension.allCases).subtracting(excluded)
   }
@@ -80,10 +95,12 @@ import Synchronization
     device.healDisk()
     device.contents = empty
     (worlds, program, launch, plan, deaths) = ([World()], ProgramVersion(1), Step.Launch(), [:], [])
-    (goneModels, refused, unencodable, violation, hasUnseenDeath) = ([], [], [], nil, false)
-    (newest, isFallback) = (nil, false)
+    (goneModels, refused, unencodable, violation) = ([], [], [], nil)
+    (newest, isFallback, sharedItems) = (nil, false, [])
     if isLocked { try await device.unlock() }
-    isLocked = false
+    (isLocked, isBeforeFirstUnlock) = (false, false)
+    (nextProtection, protection, hasClasses, isUnknown) = (.complete, .complete, false, false)
+    isProgramWordy.withLock { $0 = false }
   }
 
   /// Plays a script on an empty device; the first difference, nil when there is none.
@@ -102,7 +119,7 @@ import Synchronization
 
   /// Whether the script goes on: false when too much may be true by now.
   package var isPossible: Bool {
-    if worlds.count <= 24 { return true }
+    if worlds.count <= 24, !isUnknown { return true }
     abandonedCount += 1
     return false
   }
@@ -144,6 +161,10 @@ import Synchronization
       try await device.lock()
       return nil
     case .unlock: return try await unlock()
+    case .configure(let protection):
+      (nextProtection, hasClasses) = (protection, true)
+      isProgramWordy.withLock { $0 = true }
+      return nil
     case .kill:
       end()
       return nil
@@ -170,9 +191,9 @@ import Synchronization
       await finishTurns()
     }
     switch step {
-    case .save: return await save()
+    case .save: return try await save() ?? checkSecrecy()
     case .failingSave(let fault, let call):
-      let faults: [DiskFault] = [.readOnly, .full, .failingSyncs, .unreachable]
+      let faults: [SimulatedDevice.DiskFault] = [.readOnly, .full, .failingSyncs, .unreachable]
       let chosen = faults[abs(fault) % faults.count]
       if call > 0 { device.failDisk(atCall: call, chosen) } else { device.failDisk(chosen) }
       defer { device.healDisk() }
@@ -203,9 +224,7 @@ import Synchronization
 
   /// Lets everything run that waits for the main actor, and what that starts there; no other thread is waited for.
   private func finishTurns() async {
-    for _ in 0..<8 {
-      await withCheckedContinuation { turn in Task { @MainActor in turn.resume() } }
-    }
+    for _ in 0..<8 { await MainQueue.shared.turn() }
   }
 
   private var now: Int { Int(device.clock.now.offset / .seconds(1)) }
@@ -237,6 +256,7 @@ import Synchronization
       self.change { life in
         guard let id = life.object(at: path) else { return }
         body(&life.objects[id]!)
+        life.objects[id]!.isTouched = true
       }
     }
     func fill(_ path: [String], _ value: Int, _ bytes: Int, isUnencodable: Bool = false, isRefused: Bool = false) {
@@ -252,8 +272,8 @@ import Synchronization
       change(path) { $0.value = Value(content.items, filling: content.filling) }
     }
     switch step {
-    case .push(let path, let kind, let model, let value, let bytes, let presented):
-      push(path.names, kind, model, presented)
+    case .push(let path, let kind, let model, let value, let bytes, let presented, let protection):
+      push(path.names, kind, model, presented, protection)
       if value > 0 || bytes > 0, page(at: path.names)?.content == PageContent() { fill(path.names, value, bytes) }
     case .many(let path, let count, let bytes):
       pushMany(path.names, count, bytes)
@@ -269,6 +289,7 @@ import Synchronization
     case .rename(let path, let name):
       guard path.names.count > 1, let page = page(at: path.names), !name.isEmpty else { return }
       page.restoration.identifier = RestorationIdentifier(name)
+      self.page(at: path.parent.names)?.namesHaveChanged()
       change(path.names) { $0.identifier = name }
     case .move(let path, let target):
       guard path.names.count > 1, !target.names.starts(with: path.names), let page = page(at: path.names),
@@ -283,6 +304,11 @@ import Synchronization
     case .reverse(let path):
       page(at: path.names)?.reverse()
       change(path.names) { $0.children.reverse() }
+    case .protect(let path, let protection):
+      guard path.names.count > 1 else { return }
+      if protection != nil { hasClasses = true }
+      page(at: path.names)?.restoration.protection = protection?.ofDevice
+      change(path.names) { $0.protection = protection }
     case .show(let path, let model, let value):
       page(at: path.names)?.restoration.model = model.map { ModelIdentifier(rawValue: $0) }
       change(path.names) { $0.model = model }
@@ -291,16 +317,22 @@ import Synchronization
     }
   }
 
-  private func push(_ path: [String], _ wanted: PageClass, _ model: String?, _ isPresented: Bool) {
+  private func push(
+    _ path: [String], _ wanted: PageClass, _ model: String?, _ isPresented: Bool, _ protection: Protection?
+  ) {
+    if protection != nil { hasClasses = true }
     guard let parent = page(at: path.dropLast()), let name = path.last, path.count > 1 else { return }
     let kind = program.known(wanted)
     let page = program.page(name, kind, model: model)
     page.isPresented = isPresented
+    page.restoration.protection = protection?.ofDevice
     parent.push(page)
     let tag = program.tag(of: kind)
     change { life in
       guard let parent = life.object(at: path.dropLast()) else { return }
-      _ = life.add(Object(identifier: name, tag: tag, model: model, parent: parent, isPresented: isPresented))
+      _ = life.add(
+        Object(
+          identifier: name, tag: tag, model: model, parent: parent, isPresented: isPresented, protection: protection))
     }
   }
 
@@ -324,6 +356,9 @@ import Synchronization
 
   private func save(isDisturbed: Bool = false) async -> String? {
     guard let coordinator, let root else { return nil }
+    if isBeforeFirstUnlock, hasClasses, !isDeferred, protection == .first || usesFirst {
+      isUnknown = true
+    }
     let known = known()
     let preserved: PreservationOutcome
     do {
@@ -353,7 +388,7 @@ import Synchronization
     worlds =
       worlds.compactMap { world in
         var world = world
-        let isLocked = world.life.isLocked
+        let isLocked = world.life.isLocked && !world.life.isPartlyRead
         let outcome = world.save(known, isDeferred: ReportComparison.isDeferred(preserved))
         let difference = ReportComparison.difference(preserved, outcome, isLocked: isLocked)
         first = first ?? difference
@@ -363,12 +398,12 @@ import Synchronization
   }
 
   /// What the generation before the newest has is known after a whole one that followed a certain state.
-  private func noteGeneration(_ receipt: PreservationReceipt) {
+  private func noteGeneration(_ receipt: PreservationOutcome.Receipt) {
     isFallback = false
     if receipt.kind == .whole {
       let isCertain =
         newest != nil && worlds.count == 1 && worlds[0].fallbacks.isEmpty && worlds[0].life.pending.isEmpty
-      newest = (receipt.generation, isCertain ? worlds[0].life.stored : nil)
+      newest = hasClasses ? nil : (receipt.generation, isCertain ? worlds[0].life.stored : nil)
     } else if receipt.kind != .change || receipt.generation != newest?.generation {
       newest = nil
     }
@@ -376,7 +411,7 @@ import Synchronization
 
   /// Changes a byte of the newest generation's file: from now on the one before is the newest.
   private func damage() {
-    guard deaths.isEmpty, !hasUnseenDeath, worlds.count == 1, worlds[0].fallbacks.isEmpty,
+    guard deaths.isEmpty, worlds.count == 1, worlds[0].fallbacks.isEmpty,
       worlds[0].life.pending.isEmpty, case (let generation, let before?)? = newest, let disk = device.memory
     else { return }
     for slot in disk.names(atPath: "/device/archives") {
@@ -403,7 +438,9 @@ import Synchronization
   // MARK: - Ends
 
   private func end() {
-    for (path, page) in pages { plan[path] = (page.kind, page.restoration.model?.rawValue) }
+    for (path, page) in pages {
+      plan[path] = (page.kind, page.restoration.model?.rawValue, Protection(page.restoration.protection))
+    }
     process?.fileSystem.die()
     (process, coordinator, root) = (nil, nil, nil)
     for index in worlds.indices { worlds[index].end() }
@@ -413,7 +450,7 @@ import Synchronization
   private func cutPower(_ mask: UInt64) {
     end()
     device.cutPower(losing: .changes(mask))
-    isLocked = true
+    (isLocked, isBeforeFirstUnlock) = (true, true)
     worlds = worlds.flatMap { $0.afterPowerCut() }.distinct
     // A restart of the machine is nobody's fault the first time.
     if !deaths.isEmpty { deaths = [Death(path: nil)] }
@@ -421,13 +458,20 @@ import Synchronization
 
   private func unlock() async throws -> String? {
     guard isLocked else { return nil }
-    isLocked = false
+    (isLocked, isBeforeFirstUnlock) = (false, false)
     let isDeferred = isDeferred
     try await device.unlock()
     guard process != nil, isDeferred else { return nil }
     restoredAt = now
+    guard worlds.contains(where: { $0.life.waitsForUnlock }) else {
+      await finishTurns()
+      guard delegate.lateReports.isEmpty else { return "the unlock restored, and nothing waited for it" }
+      change { $0.goOnUnlocked() }
+      return nil
+    }
+    worlds.removeAll { !$0.life.waitsForUnlock }
     guard let report = await delegate.lateReport() else { return "the unlock restored nothing" }
-    if let difference = leaveOut(report) { return "\(difference)\n\(report)" }
+    if let difference = leaveOut() { return "\(difference)\n\(report)" }
     deaths = []
     return compare(report) { life, factory, known in life.unlock(make: factory, known) }
   }
@@ -438,6 +482,7 @@ import Synchronization
     _ wanted: Step.Launch, dyingBeforeCall call: Int? = nil, dyingIn name: String? = nil, decoding: Bool = false
   ) async throws -> String? {
     launch = wanted
+    protection = nextProtection
     program = ProgramVersion(launch.version)
     knowledge = program.knowledge
     isProgramStrict.withLock { $0 = wanted.isStrict }
@@ -451,45 +496,45 @@ import Synchronization
     let isDying = (call != nil || name != nil) && deaths.count < 2 && !isFallback
     if isDying, let call { file.die(beforeCall: file.callCount + call) }
     var hit: Death?
+    let version = program.number
     let hook = { (path: [String], isDecoding: Bool) in
       guard isDying, name == path.last, decoding == isDecoding, hit == nil, path.count > 1 else { return }
-      hit = Death(path: path, isDecoding: isDecoding)
+      hit = Death(path: path, isDecoding: isDecoding, version: version)
       file.die()
     }
     (delegate.onFactory, delegate.onDecode) = ({ hook($0, false) }, { hook($0, true) })
     defer { (delegate.onFactory, delegate.onDecode) = (nil, nil) }
     let report = try await restore(process)
     guard file.isAlive, let report else {
+      if let difference = leaveOut(isCertain: false) { return difference }
       deaths.append(hit ?? Death(path: nil))
       end()
       return nil
     }
     file.die(beforeCall: .max)
     // Where nothing was ever stored, there is nothing to wait for.
-    let isLocked = isLocked && report.outcome != .nothingPreserved
+    let away = isLocked && report.outcome != .nothingPreserved ? awayNow : []
+    let isLocked = !away.isEmpty
     let root = Object(identifier: "root", tag: program.tag(of: .plain), model: launch.model)
-    if !isLocked, let difference = leaveOut(report) { return "\(difference)\n\(report)" }
+    if !isLocked, let difference = leaveOut() { return "\(difference)\n\(report)" }
     let difference = compare(report) { life, factory, known in
-      life.launch(root, isLocked: isLocked, make: factory, known)
+      life.launch(root, away: away, protection: protection, make: factory, known)
     }
-    if !isLocked {
-      // This launch may not have made what it died at.
-      if deaths.contains(where: { $0.path == nil }) { hasUnseenDeath = true }
-      deaths = []
-    }
+    if !isLocked { deaths = [] }
     return difference
   }
 
   /// Launches, and restores; nil when the process has died.
   private func restore(_ process: SimulatedProcess) async throws -> RestorationReport? {
     var configuration = RestorationConfiguration(application: "oracle")
-    configuration.log = SilentRestorationLog()
+    configuration.log = .silent
+    configuration.protection = protection.ofDevice
     configuration.clock = device.clock
     let clock = device.clock
     configuration.now = { Date(timeIntervalSinceReferenceDate: clock.now.offset / .seconds(1)) }
     do {
       let coordinator = try RestorationCoordinator(
-        device: process.device, delegate: delegate, configuration: configuration, session: .main)
+        device: process.device, delegate: delegate, configuration: configuration, window: .main)
       self.coordinator = coordinator
       program.register(in: coordinator.registry) { [unowned self] in
         !goneModels.contains($0)
@@ -508,58 +553,43 @@ import Synchronization
   }
 
   /// What restoring died at is left out: in the report, and in the tables.
-  private func leaveOut(_ report: RestorationReport) -> String? {
-    let (paths, restored) = (ReportComparison.leftOut(report), ReportComparison.restored(report))
-    let known = known()
-    let died = Set(deaths.compactMap(\.path))
+  ///
+  /// - Parameter isCertain: Whether that was written; else it may have been.
+  private func leaveOut(isCertain: Bool = true) -> String? {
     // Both generations may tell of it.
     if !deaths.isEmpty { newest = nil }
-    for path in paths.union(died).sorted(by: { $0.count < $1.count }) {
-      let found = worlds.flatMap { world -> [World] in
-        guard let table = world.life.loaded(known), paths.contains(path) || world.life.stored != nil else {
-          return [world]
-        }
-        let rows = table.rows(at: path)
-        let isKnown = rows.contains { table[$0].isClosed || table[$0].records.contains(where: \.isQuarantined) }
-        let death = deaths.last { $0.path == path }
-        guard !rows.isEmpty else { return [world] }
-        guard death != nil || deaths.contains(where: { $0.path == nil }) || hasUnseenDeath else {
-          return isKnown ? [world] : []
-        }
-        // Nobody saw where a process has died before a call, or which row of the place its object was about to have.
-        return (isKnown && death == nil ? [world] : [])
-          + rows.flatMap { row in
-            (death.map { [$0.isDecoding] } ?? [true, false]).map { isAtRecord in
-              var world = world
-              world.life.die(at: row, isAtRecord: isAtRecord, known)
-              return world
-            }
-          }
-      }.distinct
-      guard !found.isEmpty else {
-        return "\(path.joined(separator: "/")) was left out, but restoring did not die there"
+    let known = known()
+    let seen = deaths.last
+    guard let place = coordinator?.placeOfDeath else {
+      guard isCertain, let path = seen?.path else { return nil }
+      worlds.removeAll { world in
+        guard world.life.stored != nil, let table = world.life.loaded(known) else { return false }
+        return table.row(at: path) != nil
       }
-      worlds = found
+      return worlds.isEmpty ? "restoring died at \(path.joined(separator: "/")), and nothing is left out" : nil
     }
-    guard deaths.contains(where: { $0.path == nil }) else { return nil }
-    // Where a place has several rows, or the object has another one, the report does not tell of that at which it died.
-    worlds =
-      worlds.flatMap { world -> [World] in
-        guard let table = world.life.loaded(known) else { return [world] }
-        let rows = table.rows.keys.sorted().filter { row in
-          guard !table[row].isClosed else { return false }
-          let path = table.path(ofRow: row)
-          return table.rows(at: table[row].key.place).count > 1 || !restored.contains(path) && !paths.contains(path)
-        }
-        return [world]
-          + rows.flatMap { row in
-            [true, false].map { isAtRecord in
-              var world = world
-              world.life.die(at: row, isAtRecord: isAtRecord, known)
-              return world
-            }
-          }
-      }.distinct
+    let path = place.steps.map(\.identifier)
+    guard let seen else { return "\(path.joined(separator: "/")) was left out, but restoring did not die" }
+    if let died = seen.path, died != path {
+      return "\(path.joined(separator: "/")) was left out, but restoring died at \(died.joined(separator: "/"))"
+    }
+    let found = worlds.flatMap { world -> [World] in
+      guard let table = world.life.loaded(known),
+        let row = table.row(at: place.steps.map { ($0.identifier, $0.tag, $0.model) }, known)
+      else { return [] }
+      let given = table.candidates(row, retrying: false, joins: known.joins(table[row].key.tag), known).first
+      // Where an object was seen decoding, it was the record that it is given: another version may be given another one.
+      if seen.isDecoding, seen.version == known.version, !known.joins(table[row].key.tag), let record = place.record,
+        table[row].records.indices.contains(record), table[row].records[record].number != given?.number
+      {
+        return []
+      }
+      var left = world
+      left.life.die(at: row, record: place.record, known)
+      return isCertain ? [left] : [world, left]
+    }.distinct
+    guard !found.isEmpty else { return "\(path.joined(separator: "/")) was left out, and the tables have no such row" }
+    worlds = found
     return nil
   }
 
@@ -605,13 +635,15 @@ import Synchronization
   // MARK: - The program
 
   /// What the program makes at a path: as a class, or as the delegate.
-  private func plan(_ path: [String], _ kind: PageClass?) -> (kind: PageClass, model: String?)? {
+  private func plan(
+    _ path: [String], _ kind: PageClass?
+  ) -> (kind: PageClass, model: String?, protection: Protection?)? {
     guard let name = path.last, name != launch.hiding else { return nil }
     let planned = plan[path]
     var model = launch.isUnnamed ? nil : planned?.model
     if let known = model, goneModels.contains(known) { model = nil }
-    if let kind { return (kind, model) }
-    return (program.known(name == launch.replacing ? launch.by : planned?.kind ?? .plain), model)
+    if let kind { return (kind, model, planned?.protection) }
+    return (program.known(name == launch.replacing ? launch.by : planned?.kind ?? .plain), model, planned?.protection)
   }
 
   private func make(_ path: [String], _ kind: PageClass?) -> Page? {
@@ -620,6 +652,7 @@ import Synchronization
     delegate.onFactory?(path)
     guard let planned = plan(path, kind) else { return nil }
     let page = program.page(name == launch.misnaming ? "misnamed" : name, planned.kind, model: planned.model)
+    page.restoration.protection = planned.protection?.ofDevice
     page.onDecode = { [unowned self] in delegate.onDecode?(path) }
     return page
   }
@@ -629,7 +662,8 @@ import Synchronization
     guard let name = path.last, name != launch.misnaming else { return nil }
     let kind = program.kind(of: row.key.tag).flatMap { program.makesItself($0) ? $0 : nil }
     guard let planned = plan(path, kind) else { return nil }
-    return Object(identifier: name, tag: program.tag(of: planned.kind), model: planned.model)
+    return Object(
+      identifier: name, tag: program.tag(of: planned.kind), model: planned.model, protection: planned.protection)
   }
 
   // MARK: - Comparing
@@ -647,7 +681,9 @@ import Synchronization
       let outcome = turn(&world.life, { self.factory($0, $1) }, known)
       var difference = pair(seen, world.life.sight).flatMap { $0.difference($1, at: "") }
       if let report, difference == nil {
-        difference = ReportComparison.difference(report, outcome, isStored: isStored, isLocked: world.life.isLocked)
+        difference = ReportComparison.difference(
+          report, outcome, isStored: isStored,
+          isLocked: world.life.isLocked && !world.life.isPartlyRead)
       }
       if let difference, differences.count < 3 {
         differences.append("\(difference)\n  seen:   \(seen?.text ?? "")\n  tables: \(world.life.sight?.text ?? "")")
@@ -678,14 +714,79 @@ import Synchronization
       children: page.pages.map { sight(of: $0) })
   }
 
+  private var usesFirst: Bool {
+    pages.contains { $0.page.restoration.protection == Protection.first.ofDevice }
+      || worlds.contains { $0.life.stored?.rows.values.contains { $0.protection == .first } ?? false }
+  }
+
+  /// The classes that have no key now.
+  private var awayNow: Set<Protection> {
+    isLocked ? isBeforeFirstUnlock ? [.first, .complete] : [.complete] : []
+  }
+
+  /// What the key of a weaker class opens tells nothing of what has a stronger one.
+  private func checkSecrecy() throws -> String? {
+    guard hasClasses, worlds.count == 1, let process, process.fileSystem.isAlive, let stored = worlds[0].life.stored
+    else { return nil }
+    var items: [Protection: Set<Int>] = [:]
+    for row in stored.rows.values {
+      items[row.protection, default: []].formUnion(row.records.flatMap(\.value.items))
+    }
+    // Those that have been in two classes at once may be in earlier changes of the weaker part.
+    for (one, other) in [(Protection.none, Protection.first), (.none, .complete), (.first, .complete)] {
+      sharedItems.formUnion((items[one] ?? []).intersection(items[other] ?? []))
+    }
+    let slot = ArchiveSlot(application: "oracle", scene: RestoredWindow.ID.main.rawValue)
+    let store = try process.device.archives(for: slot, protection: protection.ofDevice)
+    store.keepState()
+    guard let opened = try? store.openNewestParts() else { return nil }
+    for part in opened.parts {
+      guard case .opened(let archive) = part.state, let found = Protection(part.protection) else { continue }
+      let pieces = try [archive.read(0..<archive.byteCount)] + archive.frames
+      let text = pieces.map { String(decoding: $0, as: UTF8.self) }.joined()
+      let weaker = Protection.allCases.filter { $0.rawValue <= found.rawValue }
+      let stronger = Protection.allCases.filter { $0.rawValue > found.rawValue }
+      let secret = Set(stronger.flatMap { items[$0] ?? [] }).subtracting(weaker.flatMap { items[$0] ?? [] })
+        .subtracting(sharedItems)
+      if let item = secret.first(where: { text.contains(word($0)) }) {
+        return "the part of class \(found) has item \(item), whose class is stronger"
+      }
+    }
+    return nil
+  }
+
   private func describe() -> String {
     let seen = "  screen: \(sight()?.text ?? "no process")\n"
     let report = coordinator?.lastReport.map { "    \($0)\n" } ?? ""
     return seen + report
       + worlds.map { world in
         "  stored: \(world.life.stored?.text ?? "nothing")"
-          + world.life.pending.map { ", locked: \($0.text)" }.joined() + "\n"
+          + world.life.pending.map { ", locked: \($0.text)" }.joined()
+          + (world.life.isPartlyRead ? "\n  beside: \(world.life.table.text)" : "") + "\n"
       }.joined()
+  }
+}
+
+/// The main actor's queue, as an actor of its own: going there and back lets all run that waits, and occupies no other thread.
+private actor MainQueue {
+  static let shared = MainQueue()
+
+  private final class Executor: SerialExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      DispatchQueue.main.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+  }
+
+  private let executor = Executor()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  private var turns = 0
+
+  /// Waits for a turn.
+  func turn() {
+    // The compiler leaves the way to an actor away on which nothing is done.
+    turns += 1
   }
 }
 
@@ -707,8 +808,8 @@ final class PlayerDelegate: RestorationCoordinatorDelegate {
 
   /// The same state once more, without what was being restored: what an older generation holds the oracle does not know.
   func coordinator(
-    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
-  ) -> RestorationCrashDecision {
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCoordinator.CrashHistory
+  ) -> RestorationCoordinator.CrashDecision {
     .tryAgain
   }
 

@@ -1,3 +1,4 @@
+import DataProtection
 import RestorationArchive
 import StateRestoration
 
@@ -8,14 +9,15 @@ enum ReportComparison {
     Set(report.nodes.filter { $0.notRestoredReason == .leftOutAfterCrash }.map(\.path.names))
   }
 
-  /// The paths that a report says were restored.
-  static func restored(_ report: RestorationReport) -> Set<[String]> {
-    Set(report.nodes.filter(\.isRestored).map(\.path.names))
-  }
-
   /// Compares the report of a launch, or of restoring again.
   static func difference(_ report: RestorationReport, _ outcome: Outcome, isStored: Bool, isLocked: Bool) -> String? {
-    let expected: RestorationOutcome = isLocked ? .locked : isStored ? .restored : .nothingPreserved
+    let expected: RestorationReport.Outcome =
+      isLocked ? .locked : !isStored ? .nothingPreserved : outcome.isPartly ? .partlyRestored : .restored
+    var waiting: Set<Protection> = []
+    for case .waitsForUnlock(let protection) in report.remarks { Protection(protection).map { _ = waiting.insert($0) } }
+    guard waiting == outcome.waiting else {
+      return "the report says that \(waiting) wait, and should say \(outcome.waiting)"
+    }
     guard report.outcome == expected, isStored || !isLocked else {
       return "the outcome is “\(report.outcome)”, and should be “\(expected)”"
     }
@@ -67,5 +69,26 @@ enum ReportComparison {
 
   private static func text(_ paths: Set<[String]>) -> String {
     "[" + paths.map { $0.joined(separator: "/") }.sorted().joined(separator: ", ") + "]"
+  }
+}
+
+extension Protection {
+  /// The class as the device calls it.
+  var ofDevice: ProtectionClass {
+    switch self {
+    case .none: .none
+    case .first: .completeUntilFirstUserAuthentication
+    case .complete: .complete
+    }
+  }
+
+  /// The class of the device's; nil for none, and for one that no page names.
+  init?(_ protection: ProtectionClass?) {
+    switch protection {
+    case ProtectionClass.none?: self = .none
+    case .completeUntilFirstUserAuthentication?: self = .first
+    case .complete?: self = .complete
+    default: return nil
+    }
   }
 }

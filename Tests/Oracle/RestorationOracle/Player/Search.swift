@@ -18,6 +18,9 @@
   /// Whether what fails is made short.
   package var shortens = true
 
+  /// Told each step before it is played; for finding out in which one the engine has trapped.
+  package var willPlay: ((Step) -> Void)?
+
   /// How many steps were run, those of making scripts short not counted.
   package private(set) var stepCount = 0
 
@@ -50,11 +53,13 @@
     while steps.count < length, difference == nil, player.isPossible {
       for step in maker.next(player.screen.map(\.path)) where difference == nil && player.isPossible {
         steps.append(step)
+        willPlay?(step)
         difference = await player.play(step)
       }
     }
     for step in ScriptMaker.end where difference == nil && player.isPossible {
       steps.append(step)
+      willPlay?(step)
       difference = await player.play(step)
     }
     stepCount += player.stepCount - before
@@ -96,10 +101,14 @@ extension Step {
   /// Steps that do less, the simplest first.
   var simpler: [Step] {
     switch self {
-    case .push(let path, let kind, let model, let value, let bytes, let presented):
+    case .push(let path, let kind, let model, let value, let bytes, let presented, let protection):
       var all: [Step] = []
-      func add(_ kind: PageClass, _ model: String?, _ value: Int, _ bytes: Int, _ presented: Bool) {
-        let step = Step.push(path, kind, model: model, value: value, bytes: bytes, presented: presented)
+      func add(
+        _ kind: PageClass, _ model: String?, _ value: Int, _ bytes: Int, _ presented: Bool,
+        _ protection: Protection? = protection
+      ) {
+        let step = Step.push(
+          path, kind, model: model, value: value, bytes: bytes, presented: presented, protection: protection)
         if step != self, !all.contains(step) { all.append(step) }
       }
       add(kind, model, value, 0, presented)
@@ -107,6 +116,7 @@ extension Step {
       add(kind, nil, value, bytes, presented)
       add(kind, model, 0, bytes, presented)
       add(kind, model, value, bytes, false)
+      add(kind, model, value, bytes, presented, nil)
       return all
     case .many(let path, let count, let bytes):
       return count > 1 ? [.many(path, count: count / 2, bytes: bytes), .many(path, count: count, bytes: 0)] : []

@@ -14,7 +14,10 @@ struct World: Hashable {
 
   var disk: Disk {
     get { Disk(stored: life.stored, pending: life.pending) }
-    set { (life.stored, life.pending) = (newValue.stored, newValue.pending) }
+    set {
+      (life.stored, life.pending) = (newValue.stored, newValue.pending)
+      life.noteDisk()
+    }
   }
 
   /// A save was acknowledged: it and all that it builds on survives a power cut.
@@ -36,7 +39,16 @@ struct World: Hashable {
       written.fallbacks.insert(disk)
       saved.fallbacks.insert(disk)
     }
-    return [failed, written, saved]
+    guard life.isPartlyRead, saved.disk.pending != disk.pending, saved.disk.stored != disk.stored else {
+      return [failed, written, saved]
+    }
+    // What could not be read is written first.
+    var half = failed
+    half.disk.pending = saved.disk.pending
+    half.fallbacks.insert(disk)
+    written.fallbacks.insert(half.disk)
+    saved.fallbacks.insert(half.disk)
+    return [failed, half, written, saved]
   }
 
   /// A save had no room, and did not fail as nothing is lost by that; nil when something would be.

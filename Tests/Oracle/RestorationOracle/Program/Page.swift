@@ -14,6 +14,12 @@ struct PageContent: Hashable, Sendable {
 /// Whether the program fails to decode some values: decoding happens on several threads.
 let isProgramStrict = Mutex(false)
 
+/// Whether the program writes what can be found in the bytes of a file: a word for each item.
+let isProgramWordy = Mutex(false)
+
+/// The word of an item.
+func word(_ item: Int) -> String { "item\(item)." }
+
 private struct OracleError: Error {}
 
 private let longestFilling = String(repeating: "x", count: 300_000)
@@ -31,7 +37,7 @@ protocol PageState: Codable, Sendable {
 
 struct FirstState: PageState {
   var content = PageContent()
-  private enum CodingKeys: CodingKey { case items, filling, isRefused }
+  private enum CodingKeys: CodingKey { case items, filling, isRefused, words }
   init() {}
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -46,6 +52,7 @@ struct FirstState: PageState {
     try container.encode(content.items, forKey: .items)
     try container.encode(filling(content.filling), forKey: .filling)
     try container.encode(content.isRefused, forKey: .isRefused)
+    if isProgramWordy.withLock({ $0 }) { try container.encode(content.items.map(word).joined(), forKey: .words) }
   }
 }
 
@@ -94,7 +101,9 @@ struct ThirdState: PageState, VersionedState {
 /// A controller of the program under test: its content, and pages in it.
 @Observable @MainActor class Page: RestorationContainer {
   var restoration = RestorationIdentity(nil)
-  private(set) var pages: [Page] = []
+  private(set) var pages: [Page] = [] { didSet { namesHaveChanged() } }
+  /// The first page of each name, once it was looked for among very many.
+  @ObservationIgnored private var firstOfNames: [String: Page]?
   /// Whether its parent presents it.
   var isPresented = false
   /// Called when the page is given its state.
@@ -118,7 +127,8 @@ struct ThirdState: PageState, VersionedState {
       page.isPresented = child.role == .presented
       list.append(page)
     }
-    pages = list + pages.filter { page in !list.contains { $0 === page } }
+    let restored = Set(list.map(ObjectIdentifier.init))
+    pages = list + pages.filter { !restored.contains(ObjectIdentifier($0)) }
   }
 
   func push(_ page: Page) { pages.append(page) }
@@ -131,8 +141,23 @@ struct ThirdState: PageState, VersionedState {
 
   /// The page at a path that begins below this one; of two with one name the first.
   func page(at names: some Sequence<String>) -> Page? {
-    names.reduce(self as Page?) { page, name in page?.pages.first { $0.name == name } }
+    var page = self
+    for name in names {
+      guard let next = page.page(named: name) else { return nil }
+      page = next
+    }
+    return page
   }
+
+  private func page(named name: String) -> Page? {
+    guard pages.count > 16 else { return pages.first { $0.name == name } }
+    let known = firstOfNames ?? Dictionary(pages.map { ($0.name, $0) }) { first, _ in first }
+    firstOfNames = known
+    return known[name]
+  }
+
+  /// A page in this one has another name, or there are others.
+  func namesHaveChanged() { firstOfNames = nil }
 }
 
 /// The state's type of a version, which knows the way there.
@@ -149,7 +174,7 @@ enum Third: Release { typealias State = ThirdState }
 /// A page with the state of a version.
 ///
 /// Its values are those of the page itself: the key path of a generic class's property is made anew with each access.
-class VersionedPage<R: Release>: Page, StatefulController {
+class VersionedPage<R: Release>: Page, StatefulObject {
   var restorableState: R.State {
     get {
       var state = R.State()
@@ -178,6 +203,7 @@ enum Pages<R: Release> {
       var joined = stored
       joined.content.items = (stored.content.items + pending.content.items).distinct
       joined.content.filling = max(stored.content.filling, pending.content.filling)
+      joined.content.isUnencodable = stored.content.isUnencodable || pending.content.isUnencodable
       joined.content.isRefused = stored.content.isRefused || pending.content.isRefused
       return joined
     }

@@ -37,6 +37,8 @@ package enum Dimension: String, CaseIterable, Sendable {
   case misnaming
   case failingSaves
   case locks
+  /// Pages of several classes of protection, in every third script.
+  case classes
   /// Launches on a locked device.
   case lockedLaunches
   case kills, killsInSaves
@@ -60,6 +62,9 @@ package struct ScriptMaker {
   private var isLarge: Bool
   /// Whether it has up to 3 000 pages.
   private var isWide: Bool
+  /// Whether it has several classes of protection.
+  package let hasClasses: Bool
+  private var hasBegun = false
 
   private static let names = ["a", "b", "c", "d", "e"]
 
@@ -69,6 +74,9 @@ package struct ScriptMaker {
     var mixer = SplitMix64(seed: seed)
     random = SplitMix64(seed: mixer.next())
     self.dimensions = dimensions
+    // Drawn apart, so that all other scripts are those that they were.
+    var further = SplitMix64(seed: ~seed)
+    hasClasses = dimensions.contains(.classes) && further.next() % 3 == 0
     (isLarge, isWide) = (false, false)
     isLarge = has(.sizes, oneIn: 10)
     isWide = has(.sizes, oneIn: 50)
@@ -120,6 +128,11 @@ package struct ScriptMaker {
 
   /// Random steps for what is on the screen.
   package mutating func next(_ screen: [PagePath]) -> [Step] {
+    if hasClasses, !hasBegun {
+      hasBegun = true
+      return [.configure([.none, .none, .none, .first, .first, .complete][below(6)])]
+    }
+    if hasClasses, below(6) == 0 { return classStep(screen.isEmpty ? [PagePath(["root"])] : screen) }
     let all = screen.isEmpty ? [PagePath(["root"])] : screen
     func other(_ maker: inout ScriptMaker) -> PagePath { all.count < 2 ? all[0] : all[1 + maker.below(all.count - 1)] }
     let any = all[below(all.count)]
@@ -130,7 +143,7 @@ package struct ScriptMaker {
       if all.contains(path), !has(.duplicates, oneIn: 10) { return [] }
       let push = Step.push(
         path, kind(), model: model(), value: below(2) == 0 ? newValue() : 0, bytes: bytes(),
-        presented: has(.presenting, oneIn: 6))
+        presented: has(.presenting, oneIn: 6), protection: hasClasses ? protection() : nil)
       return has(.lateRegistration, oneIn: 4) ? [push, .restoreLate(path)] : [push]
     case 12..<16: return has(.removing) ? [.close(other(&self))] : []
     case 16..<28: return [.edit(any, value: newValue(), bytes: bytes())]
@@ -168,6 +181,25 @@ package struct ScriptMaker {
     }
   }
 
+  /// A class of protection for a page: mostly its parent's, or one that is stronger than most.
+  private mutating func protection() -> Protection? {
+    switch below(8) {
+    case 0..<4: nil
+    case 4..<6: .complete
+    case 6: .first
+    default: Protection.none
+    }
+  }
+
+  private mutating func classStep(_ all: [PagePath]) -> [Step] {
+    let any = all[below(all.count)]
+    switch below(8) {
+    case 0..<4: return any.names.count > 1 ? [.protect(any, protection())] : []
+    case 4..<6: return has(.locks) ? [.lock] : []
+    default: return [.unlock]
+    }
+  }
+
   private mutating func end() -> [Step] {
     var steps: [Step] = []
     switch below(6) {
@@ -178,11 +210,11 @@ package struct ScriptMaker {
     default: if has(.kills) { steps = [.save, .kill] }
     }
     guard !steps.isEmpty else { return [] }
-    if has(.damage, oneIn: 5) { steps.append(.damage) }
-    if has(.locks, oneIn: 5) { steps.append(.lock) }
-    if !dimensions.contains(.lockedLaunches) || below(3) > 0 { steps.append(.unlock) }
-    if has(.killsInLaunches, oneIn: 8) { steps.append(.killInLaunch(call: 1 + below(60))) }
-    if has(.crashes, oneIn: 6) { steps.append(.crashInLaunch(name(), decoding: below(2) == 0)) }
+    if has(.damage, oneIn: 5), !hasClasses { steps.append(.damage) }
+    if has(.locks, oneIn: hasClasses ? 2 : 5) { steps.append(.lock) }
+    if !dimensions.contains(.lockedLaunches) || below(3) > (hasClasses ? 1 : 0) { steps.append(.unlock) }
+    if has(.killsInLaunches, oneIn: 8), !hasClasses { steps.append(.killInLaunch(call: 1 + below(60))) }
+    if has(.crashes, oneIn: 6), !hasClasses { steps.append(.crashInLaunch(name(), decoding: below(2) == 0)) }
     if has(.versions, oneIn: 2) { version = 1 + below(3) }
     var launch = Step.Launch()
     launch.version = version

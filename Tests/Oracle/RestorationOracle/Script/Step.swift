@@ -33,7 +33,8 @@ package struct PagePath: Hashable, Sendable {
 /// A step that can't be done does nothing, so that any part of a script is a script. A step that needs a running program
 /// launches it first.
 package enum Step: Hashable, Sendable {
-  case push(PagePath, PageClass, model: String?, value: Int, bytes: Int, presented: Bool)
+  case push(
+    PagePath, PageClass, model: String?, value: Int, bytes: Int, presented: Bool, protection: Protection? = nil)
   /// Pushes so many pages with names of their own.
   case many(PagePath, count: Int, bytes: Int)
   case close(PagePath)
@@ -45,6 +46,10 @@ package enum Step: Hashable, Sendable {
   case rename(PagePath, to: String)
   case move(PagePath, below: PagePath)
   case reverse(PagePath)
+  /// The page names another class of protection; nil for its parent's.
+  case protect(PagePath, Protection?)
+  /// From the next launch on this is the class of what names none.
+  case configure(Protection)
   /// Shows another model; with new values, unless the value is 0.
   case show(PagePath, model: String?, value: Int)
   /// A model object is deleted, or is there again.
@@ -108,10 +113,11 @@ extension Step: CustomStringConvertible {
     }
     func number(_ value: Int) -> String? { value == 0 ? nil : "\(value)" }
     return switch self {
-    case .push(let path, let kind, let model, let value, let bytes, let presented):
+    case .push(let path, let kind, let model, let value, let bytes, let presented, let protection):
       "push \(path) \(kind.rawValue)"
         + options(
-          ("model", model), ("value", number(value)), ("bytes", number(bytes)), ("presented", presented ? "yes" : nil))
+          ("model", model), ("value", number(value)), ("bytes", number(bytes)), ("presented", presented ? "yes" : nil),
+          ("protection", protection?.name))
     case .many(let path, let count, let bytes):
       "many \(path)" + options(("count", "\(count)"), ("bytes", number(bytes)))
     case .close(let path): "close \(path)"
@@ -122,6 +128,8 @@ extension Step: CustomStringConvertible {
     case .rename(let path, let name): "rename \(path) \(name)"
     case .move(let path, let parent): "move \(path) \(parent)"
     case .reverse(let path): "reverse \(path)"
+    case .protect(let path, let protection): "protect \(path) \(protection?.name ?? "parent")"
+    case .configure(let protection): "configure \(protection.name)"
     case .show(let path, let model, let value):
       "show \(path)" + options(("model", model), ("value", number(value)))
     case .toggle(let model): "toggle \(model)"
@@ -182,7 +190,7 @@ extension Step: CustomStringConvertible {
       guard let kind = PageClass(rawValue: second) else { return nil }
       self = .push(
         path, kind, model: options["model"], value: number("value"), bytes: number("bytes"),
-        presented: options["presented"] != nil)
+        presented: options["presented"] != nil, protection: options["protection"].flatMap { Protection(name: $0) })
     case "many": self = .many(path, count: number("count"), bytes: number("bytes"))
     case "close": self = .close(path)
     case "edit": self = .edit(path, value: number("value"), bytes: number("bytes"))
@@ -191,6 +199,10 @@ extension Step: CustomStringConvertible {
     case "rename": self = .rename(path, to: second)
     case "move": self = .move(path, below: PagePath(second))
     case "reverse": self = .reverse(path)
+    case "protect": self = .protect(path, Protection(name: second))
+    case "configure":
+      guard let protection = Protection(name: plain.first ?? "") else { return nil }
+      self = .configure(protection)
     case "show": self = .show(path, model: options["model"], value: number("value"))
     case "toggle": self = .toggle(plain.first ?? "")
     case "restoreLate": self = .restoreLate(path)

@@ -6,9 +6,13 @@ package struct Object: Hashable, Sendable {
   package var tag: String
   package var model: String?
   package var isPresented = false
+  /// The class of protection that it names; nil for its parent's.
+  package var protection: Protection?
   package var value: Value
   package var parent: Int?
   package var children: [Int] = []
+  /// Whether the user has changed it, or what it holds, since a look saw it.
+  package var isTouched = false
   /// Whether the last turn that gave to everything, or a late one, has found a row for it.
   var wasFound = false
   /// What the object has to do with the table; nil before it is met.
@@ -16,8 +20,9 @@ package struct Object: Hashable, Sendable {
 
   package init(
     identifier: String, tag: String, model: String? = nil, value: Value = Value([]), parent: Int? = nil,
-    isPresented: Bool = false
+    isPresented: Bool = false, protection: Protection? = nil
   ) {
+    self.protection = protection
     (self.identifier, self.tag, self.model, self.value) = (identifier, tag, model, value)
     (self.parent, self.isPresented) = (parent, isPresented)
   }
@@ -47,16 +52,18 @@ struct Standing: Hashable, Sendable {
   var left: Set<Int> = []
   /// Records that it could have been given, behind the newest.
   var superseded: Set<Int> = []
-  /// Records that it was to be given, and that did not decode.
-  var undecoded: Set<Int> = []
   /// Whether it wrote a record in this run that is not first.
   var hasWritten = false
   /// Whether it was given a record in this run.
   var wasGiven = false
   /// The row that it gave up as it named its first model: those of the live objects below it come along.
   var gaveUp: Int?
+  /// The row below which late objects look: that which a turn has found for it, also when it gave that up.
+  var foundRow: Int?
   /// Whether the program has asked for its row, and nothing fitted.
   var wasAsked = false
+  /// Whether it came by itself, and nobody has asked for its row since.
+  var cameByItself = false
   /// Whether its values could not be encoded in the last save that tried.
   var isNotEncoded = false
   /// Whether restoring left its row out after a crash: nothing is given there or below it in this run.
@@ -80,6 +87,9 @@ package struct Outcome: Hashable, Sendable {
   package var duplicates: Set<[String]> = []
   /// The paths of rows that were evicted.
   package var evicted: [[String]] = []
+  /// Whether a part of the state waits for an unlock, and the classes of stored rows that do.
+  package var isPartly = false
+  package var waiting: Set<Protection> = []
 }
 
 /// A running program over what is on the disk: the tables Find, Give, Save and Leave.
@@ -95,33 +105,52 @@ package struct Life: Hashable, Sendable {
   package var root: Int?
   /// Whether the run was launched on a locked device and has not been unlocked since.
   package var isLocked = false
+  /// The class of protection of what names none.
+  package var protection = Protection.complete
+  /// Of a run that could read a part of the state: the classes that have no key, and the run as it has that part; this one has
+  /// all objects, and in its table what can't be read.
+  var away: Set<Protection> = []
+  var readable: [Life] = []
+  /// The objects whose state can't be read, and all below them.
+  var besideIDs: Set<Int> = []
+  /// The objects that have their state while an unlock gives all others theirs.
+  var readableIDs: Set<Int> = []
+  /// The objects as they are once a launch has given them their state.
+  var launched: [Int: Object] = [:]
   /// Whether the run has restored something; until it has, nobody is met before a save looks.
-  private var hasRestored = false
+  var hasRestored = false
   /// The rows that it has loaded: late objects are given those.
-  private var loadedRows: Set<Int> = []
+  var loadedRows: Set<Int> = []
   private var lateRows: Set<Int>?
   /// The rows below which they were then.
-  private var loadedParents: [Int: Int] = [:]
+  var loadedParents: [Int: Int] = [:]
+  /// The object that came late last, if nothing fitted it.
+  private var askedInVain: Int?
+  /// Those of them whose records objects were given: nobody who comes late is given them.
+  var spentRows: Set<Int> = []
   /// Those of them that were closed.
-  private var closedRows: Set<Int> = []
+  var closedRows: Set<Int> = []
   /// How many runs had stored something while locked before this one.
-  private var earlierRuns = 0
-  private var lastObject = 0
+  var earlierRuns = 0
+  var lastObject = 0
 
   /// An object that a turn has given something.
-  private struct Given: Hashable, Sendable {
+  struct Given: Hashable, Sendable {
     var id: Int
     var key: Key
     /// Rows with nothing but *first* records that become one with its row, as it has a record that is not *first*.
     var blank: [Int]
+    /// The row that it had before, which becomes one with its row.
+    var brought: Int?
   }
 
-  private var given: [Given] = []
+  var given: [Given] = []
 
   /// Where restoring died before a locked run.
   private struct Death: Hashable, Sendable {
     var row: Int
-    var isAtRecord: Bool
+    /// The position of the record, the oldest first; nil where the row has none.
+    var record: Int?
   }
 
   private var deaths: [Death] = []
@@ -131,11 +160,11 @@ package struct Life: Hashable, Sendable {
   package init() {}
 
   /// The rows of live objects.
-  private var held: Set<Int> = []
+  var held: Set<Int> = []
   /// The records that this run wrote.
-  private var written: Set<Int> = []
+  var written: Set<Int> = []
 
-  private mutating func stand(_ id: Int, _ standing: Standing?) {
+  mutating func stand(_ id: Int, _ standing: Standing?) {
     if let former = objects[id]!.standing { held.remove(former.row) }
     objects[id]!.standing = standing
     if let standing { held.insert(standing.row) }
@@ -149,7 +178,12 @@ package struct Life: Hashable, Sendable {
   package mutating func add(_ object: Object) -> Int {
     lastObject += 1
     objects[lastObject] = object
-    if let parent = object.parent { objects[parent]!.children.append(lastObject) } else { root = lastObject }
+    if let parent = object.parent {
+      objects[parent]!.children.append(lastObject)
+      objects[parent]!.isTouched = true
+    } else {
+      root = lastObject
+    }
     return lastObject
   }
 
@@ -161,7 +195,10 @@ package struct Life: Hashable, Sendable {
 
   /// Takes an object and all below it off the screen.
   package mutating func remove(_ id: Int) {
-    if let parent = objects[id]!.parent { objects[parent]!.children.removeAll { $0 == id } }
+    if let parent = objects[id]!.parent {
+      objects[parent]!.children.removeAll { $0 == id }
+      objects[parent]!.isTouched = true
+    }
     objects[id]!.parent = nil
     if id == root { root = nil }
   }
@@ -170,6 +207,7 @@ package struct Life: Hashable, Sendable {
     remove(id)
     objects[id]!.parent = parent
     objects[parent]!.children.append(id)
+    objects[parent]!.isTouched = true
   }
 
   func hasUnsavedChanges(_ id: Int) -> Bool {
@@ -180,7 +218,7 @@ package struct Life: Hashable, Sendable {
     return (standing.baseline ?? standing.met).map { $0 != object.value } ?? false
   }
 
-  private func key(_ id: Int, below parentRow: Int?) -> Key {
+  func key(_ id: Int, below parentRow: Int?) -> Key {
     let object = objects[id]!
     return Key(place: Place(parent: parentRow, identifier: object.identifier), tag: object.tag, model: object.model)
   }
@@ -192,19 +230,26 @@ package struct Life: Hashable, Sendable {
     var reached: Set<Int> = []
     // The rows that objects have left in this look.
     var left: [Int: Set<Int>] = [:]
-    func below(_ id: Int, isKept: Bool) {
+    func below(_ id: Int, isKept: Bool, at path: [String]) {
       reached.insert(id)
       let before = objects[id]!.standing?.left ?? []
       if !isKept { meet(id, known) }
+      objects[id]!.isTouched = false
       left[id] = objects[id]!.standing?.left.subtracting(before)
       let siblings = Dictionary(uniqueKeysWithValues: siblings(below: id).map { ($0.child, $0.isKept) })
       for child in objects[id]!.children {
         let isKept = siblings[child]
-        if isKept != false { outcome.duplicates.insert(path(child)) }
-        if let isKept { below(child, isKept: isKept) } else { release(subtree: child) }
+        if isKept != false { outcome.duplicates.insert(path + [objects[child]!.identifier]) }
+        guard let isKept else {
+          release(subtree: child)
+          continue
+        }
+        // Where it is stored.
+        let name = isKept ? former(child, below: id) : nil
+        below(child, isKept: isKept, at: path + [name ?? objects[child]!.identifier])
       }
     }
-    if let root { below(root, isKept: false) }
+    if let root { below(root, isKept: false, at: [objects[root]!.identifier]) }
     let onScreen = Set(root.map { subtree($0) } ?? [])
     // Where an object shows something else its row stays whole, with what was below it.
     var whole = Set(reached.flatMap { left[$0] ?? [] })
@@ -212,6 +257,7 @@ package struct Life: Hashable, Sendable {
     while let index = gone.firstIndex(where: { objects[$0]!.standing!.parentRow.map(whole.contains) ?? false }) {
       let id = gone.remove(at: index)
       whole.insert(objects[id]!.standing!.row)
+      noteLive(objects[id]!.standing!.row)
       stand(id, nil)
     }
     for id in gone {
@@ -223,7 +269,7 @@ package struct Life: Hashable, Sendable {
   }
 
   /// Nobody has the rows of an object and those below it any more; they stay as they are.
-  private mutating func release(subtree id: Int) {
+  mutating func release(subtree id: Int) {
     for id in subtree(id) where objects[id]!.standing != nil { stand(id, nil) }
   }
 
@@ -242,7 +288,9 @@ package struct Life: Hashable, Sendable {
         // Those below one that names its first model come along, and its values are an edit.
         comeByItself(id, leaving: why == .changed ? standing.row : nil, known)
         objects[id]!.standing!.isUnedited = why == .changed
-        if why == .namedModelWithEdits { objects[id]!.standing!.gaveUp = standing.row }
+        if why == .namedModelWithEdits {
+          (objects[id]!.standing!.gaveUp, objects[id]!.standing!.foundRow) = (standing.row, standing.foundRow)
+        }
       } else if standing.model != object.model {
         table[standing.row].key.model = object.model
       }
@@ -252,7 +300,6 @@ package struct Life: Hashable, Sendable {
     objects[id]!.standing!.parentRow = parent?.row
     objects[id]!.standing!.model = object.model
     objects[id]!.standing!.hasNamedModel = objects[id]!.standing!.hasNamedModel || object.model != nil
-    settlePlace(of: objects[id]!.standing!, known)
   }
 
   /// Whether an object leaves its row because it shows another model, or has another class.
@@ -268,15 +315,13 @@ package struct Life: Hashable, Sendable {
   private mutating func leave(_ standing: Standing, _ why: Leaving, _ known: Knowledge) {
     let row = standing.row
     guard table.rows[row] != nil else { return }
+    noteLive(row)
     table[row].isPresent = false
     switch why {
     case .closed:
-      let newest = table[row].records.lastIndex { standing.own.contains($0.number) }
-      let older = newest.map { Set(table[row].records[...$0].map(\.number)) }
       table.removeRecords(of: row, .closed) { record in
         standing.own.contains(record.number) || standing.superseded.contains(record.number)
-          || known.canGive(record) && !standing.undecoded.contains(record.number)
-            && (older?.contains(record.number) ?? true)
+          || standing.cameByItself && !standing.wasAsked && known.canGive(record)
       }
     case .changed, .namedModelWithEdits:
       // Its class stays: what waits there was written by an object of that.
@@ -284,14 +329,22 @@ package struct Life: Hashable, Sendable {
     }
   }
 
+  /// A row that an object had until now was live in the last save that was written.
+  private mutating func noteLive(_ row: Int) {
+    let last = isLocked ? pending.count > earlierRuns ? pending.last!.save : 0 : stored?.save ?? 0
+    if let live = table.rows[row]?.lastLive { table[row].lastLive = max(live, last) }
+  }
+
   private mutating func comeByItself(_ id: Int, leaving former: Int?, _ known: Knowledge) {
     let key = key(id, below: objects[id]!.parent.flatMap { objects[$0]!.standing?.row })
     let left = objects[id]!.standing?.left ?? []
+    if let row = objects[id]!.standing?.row { noteLive(row) }
     stand(id, nil)
-    let row = table.exact(key, held: held, known) ?? table.insert(key)
+    let row = table.exact(key, held: held, known) ?? table.insert(key, protection: objects[id]!.protection)
     var standing = Standing(
       row: row, parentRow: key.place.parent, tag: key.tag, model: key.model, hasNamedModel: key.model != nil)
     standing.met = objects[id]!.value
+    standing.cameByItself = true
     standing.left = left.union([former].compactMap(\.self))
     standing.left.remove(row)
     stand(id, standing)
@@ -304,43 +357,50 @@ package struct Life: Hashable, Sendable {
   /// What the disk has afterwards is in ``stored``, or in ``pending``.
   package mutating func save(_ known: Knowledge, isAcknowledged: Bool = true) -> Outcome {
     var outcome = Outcome()
+    if !readable.isEmpty { return savePartly(known, isAcknowledged: isAcknowledged) }
     look(known, &outcome)
     write(known, isAcknowledged, &outcome)
     return outcome
   }
 
   /// Writes the values that have changed; where that fails, the next save that succeeds has them.
-  private mutating func write(_ known: Knowledge, _ isAcknowledged: Bool, _ outcome: inout Outcome) {
+  mutating func write(_ known: Knowledge, _ isAcknowledged: Bool, _ outcome: inout Outcome) {
     (table.save, table.version) = (nextSave, known.version)
     let save = table.save
     commit(known, &outcome)
-    let isUnchanged = isLocked ? isSameAsPending() : stored.map { isSame($0, table) } ?? false
+    let isUnchanged = isLocked ? isSameAsPending() : stored.map { isSame($0, table.revealed()) } ?? false
     outcome.hasChanged = !isUnchanged || (!isLocked && !pending.isEmpty)
     if !isLocked, let time = stored?.times[stored!.save], known.isDue(since: time) { outcome.hasChanged = true }
     guard outcome.hasChanged, isAcknowledged else { return }
     table.times[save] = known.now
     for id in order(withKept: true) { table[objects[id]!.standing!.row].lastLive = save }
-    var disk = table
+    // Nobody knows whether the user has closed what is hidden.
+    if !away.isEmpty, let last = stored?.save {
+      for row in table.rows.keys where table[row].isAway && table[row].lastLive == last { table[row].lastLive = save }
+    }
+    var disk = table.revealed()
     disk.removed = []
     guard isLocked else {
       (stored, pending) = (disk, [])
       return
     }
+    // What was written beside stays until the unlock, if with nothing in it.
+    let hasOwn = disk.isBeside && pending.count > earlierRuns
     pending = Array(pending.prefix(earlierRuns))
-    if disk.rows.values.contains(where: { !$0.records.isEmpty }) { pending.append(disk) }
+    if hasOwn || disk.rows.values.contains(where: { !$0.records.isEmpty }) { pending.append(disk) }
   }
 
-  private var nextSave: Int { max(stored?.save ?? 0, table.save) + 1 }
+  var nextSave: Int { max(stored?.save ?? 0, table.save) + 1 }
 
   /// Brings the table up to date with the live objects.
-  private mutating func commit(_ known: Knowledge, _ outcome: inout Outcome) {
+  mutating func commit(_ known: Knowledge, _ outcome: inout Outcome) {
     moveKeys(known, renewing: true)
-    sweep()
+    for id in order() { settlePlace(of: objects[id]!.standing!, known) }
+    protectRows()
     for id in order() { writeRecord(id, known, &outcome) }
     let saved = Set(order())
     for id in order(withKept: true) where !saved.contains(id) && objects[id]!.standing!.isNotEncoded {
-      let row = table[objects[id]!.standing!.row]
-      outcome.notEncoded.insert(path(objects[id]!.parent!) + [row.key.place.identifier])
+      outcome.notEncoded.insert(table.path(ofRow: objects[id]!.standing!.row))
     }
     for id in order(withKept: true) {
       let standing = objects[id]!.standing!
@@ -356,7 +416,7 @@ package struct Life: Hashable, Sendable {
   ///
   /// One whose row has the identifier already has it before others, else the first. Another one that has a row of the parent's
   /// is kept: its row keeps its identifier, which nobody else gets then.
-  private func siblings(below id: Int) -> [(child: Int, isKept: Bool)] {
+  func siblings(below id: Int) -> [(child: Int, isKept: Bool)] {
     let children = objects[id]!.children
     let identifiers = children.map { objects[$0]!.identifier }
     guard Set(identifiers).count < children.count || children.contains(where: { isKept($0, below: id) }) else {
@@ -400,7 +460,7 @@ package struct Life: Hashable, Sendable {
   }
 
   /// The live objects that are saved, parents first; with those that are kept, if they are asked for.
-  private func order(withKept: Bool = false) -> [Int] {
+  func order(withKept: Bool = false) -> [Int] {
     func below(_ id: Int, isKept: Bool) -> [Int] {
       (isKept && !withKept ? [] : [id]) + siblings(below: id).flatMap { below($0.child, isKept: $0.isKept) }
     }
@@ -414,6 +474,15 @@ package struct Life: Hashable, Sendable {
       let key = key(id, below: standing.parentRow)
       if table[standing.row].key.place != key.place {
         table.move(standing.row, to: key.place)
+      }
+    }
+    // Those that keep their identifiers move along with a parent that has given its row up.
+    let placed = Set(order())
+    for id in order(withKept: true) where !placed.contains(id) {
+      guard let parent = objects[id]!.parent.flatMap({ objects[$0]!.standing }), parent.gaveUp != nil else { continue }
+      let place = table[objects[id]!.standing!.row].key.place
+      if place.parent == parent.gaveUp {
+        table.move(objects[id]!.standing!.row, to: Place(parent: parent.row, identifier: place.identifier))
       }
     }
     for id in order() {
@@ -443,11 +512,13 @@ package struct Life: Hashable, Sendable {
   private mutating func writeRecord(_ id: Int, _ known: Knowledge, _ outcome: inout Outcome) {
     var standing = objects[id]!.standing!
     let value = objects[id]!.value
+    // Of a run that could read a part of the state: what that has is written there.
+    if !readable.isEmpty, !besideIDs.contains(id) { return }
     var newest: Value?
     standing.isNotEncoded = !known.unencodable.isDisjoint(with: value.items)
     objects[id]!.standing!.isNotEncoded = standing.isNotEncoded
     guard !standing.isNotEncoded else {
-      outcome.notEncoded.insert(path(id))
+      outcome.notEncoded.insert(table.path(ofRow: standing.row))
       return
     }
     if standing.own.isEmpty {
@@ -461,7 +532,8 @@ package struct Life: Hashable, Sendable {
     } else {
       newest = table[standing.row].records.last { standing.own.contains($0.number) }?.value
       guard standing.saved != value else { return }
-      standing.isUnedited = false
+      // Joined values may be those of the newest record.
+      standing.isUnedited = standing.isUnedited && newest == value
       let own = standing.own
       table.removeRecords(of: standing.row, .replaced) { own.contains($0.number) }
     }
@@ -498,9 +570,9 @@ package struct Life: Hashable, Sendable {
     guard let model = table[standing.row].key.model else { return }
     for other in table.rows(at: table[standing.row].key.place) where !held.contains(other) {
       let tag = known.today(table[other].key.tag)
-      guard let shown = table[other].key.model, shown != model,
-        known.lineage(of: standing.tag).contains(tag) || known.lineage(of: tag).contains(standing.tag)
-      else { continue }
+      guard let shown = table[other].key.model, shown != model, known.lineage(of: standing.tag).contains(tag) else {
+        continue
+      }
       table[other].isPresent = false
     }
   }
@@ -530,17 +602,15 @@ package struct Life: Hashable, Sendable {
     }
   }
 
-  /// Whether two tables say the same, but for the saves in which rows were live last; those count where another row of a place
-  /// is live now than was the last time.
+  /// Whether two tables say the same, but for the saves in which rows were live last; those count where a row is live that was
+  /// not when the table was written.
   private func isSame(_ one: Table, _ other: Table) -> Bool {
     guard one.rows.count == other.rows.count else { return false }
     for (number, row) in other.rows {
       guard var former = one.rows[number] else { return false }
+      if held.contains(number), former.lastLive < one.save { return false }
       former.lastLive = row.lastLive
       guard former == row else { return false }
-      if held.contains(number), other.rows(at: row.key.place).contains(where: { other[$0].lastLive > row.lastLive }) {
-        return false
-      }
     }
     return true
   }
@@ -561,18 +631,28 @@ package struct Life: Hashable, Sendable {
     let joins = known.joins(key.tag)
     let current = former == nil ? nil : objects[id]!.value
     let hasCurrent = hasUnsavedChanges(id) || former.map { $0.own.isEmpty && $0.baseline == nil } ?? false
-    if let former, !joins, hasUnsavedChanges(id) || former.hasWritten {
+    let isKept = lateRows != nil && objects[id]!.isTouched
+    if let former, readableIDs.contains(id) {
+      keep(id, former, below: parentRow, retrying: retrying, known, &outcome)
+      return
+    }
+    // Below the row that was found for its parent: that may be another one than it was.
+    let isHere = former.map { lateRows != nil || table.rows[$0.row]?.key.place == key.place } ?? true
+    let keeps = former != nil && !joins && (isKept || hasUnsavedChanges(id) || former!.hasWritten)
+    if let former, keeps, isHere {
       let found = former.hasWritten && lateRows == nil ? table.find(key, held: held, retrying: retrying, known) : []
       given.append(Given(id: id, key: key, blank: blank(found, besides: former.row, key.model)))
       let candidates = table.candidates(former.row, retrying: retrying, joins: joins, known)
       supersede(id, candidates.filter { !table.isFirst($0, in: former.row) }, &outcome)
       objects[id]!.standing!.parentRow = parentRow
+      objects[id]!.standing!.cameByItself = false
+      if loadedRows.contains(former.row) { objects[id]!.standing!.foundRow = former.row }
       objects[id]!.wasFound = true
       return
     }
     stand(id, nil)
     // One that can join keeps the row in which it has written.
-    let own = joins ? former.flatMap { $0.own.isEmpty ? nil : $0.row } : nil
+    let own = joins && isHere ? former.flatMap { $0.own.isEmpty ? nil : $0.row } : nil
     let found =
       own.map { [$0] }
       ?? table.find(key, held: held, retrying: retrying, known).filter { row in
@@ -581,35 +661,46 @@ package struct Life: Hashable, Sendable {
     let gone = found.prefix { $0 != former?.row && known.isGone(table[$0], in: table) }
     for row in gone { table.remove(row, .gone) }
     let isFound = found.count > gone.count
-    let row = found.dropFirst(gone.count).first ?? former?.row ?? table.insert(key)
+    let row = found.dropFirst(gone.count).first ?? former?.row ?? table.insert(key, protection: objects[id]!.protection)
     var standing =
       former
       ?? Standing(row: row, parentRow: parentRow, tag: key.tag, model: key.model, hasNamedModel: key.model != nil)
     (standing.row, standing.parentRow, standing.model) = (row, parentRow, key.model)
-    standing.wasFound = isFound
+    standing.cameByItself = false
+    (standing.wasFound, standing.foundRow) = (isFound, isFound ? row : nil)
     if isFound { objects[id]!.wasFound = true }
     stand(id, standing)
     if retrying { table[row].isClosed = false }
-    if let former, former.row != row { table.unite(row, with: former.row, held: held.subtracting([row]), known) }
     let named = Key(place: key.place, tag: key.tag, model: key.model ?? table[row].key.model)
     let isGiven =
       !(table[row].isClosed || lateRows != nil && closedRows.contains(row))
       && table.candidates(row, retrying: retrying, joins: joins, known).contains { !$0.isFirst && known.decodes($0) }
-    let others = isGiven ? found.dropFirst(gone.count).filter { table.rows[$0] != nil } : []
-    given.append(Given(id: id, key: key, blank: blank(others, besides: row, named.model)))
+    let others =
+      !isGiven
+      ? []
+      : own == nil
+        ? found.dropFirst(gone.count).filter { table.rows[$0] != nil }
+        : lateRows == nil ? table.find(key, held: held.subtracting([row]), retrying: retrying, known) : []
+    let brought = former.flatMap { $0.row == row ? nil : $0.row }
+    given.append(Given(id: id, key: key, blank: blank(others, besides: row, named.model), brought: brought))
     // The class is stored only with a record.
     table[row].key.model = named.model
     settlePlace(of: objects[id]!.standing!, known)
     objects[id]!.standing!.isLeftOut = table[row].isClosed || lateRows != nil && closedRows.contains(row)
     if objects[id]!.standing!.isLeftOut { return }
-    let candidates = table.candidates(row, retrying: retrying, joins: joins, known)
+    var candidates = table.candidates(row, retrying: retrying, joins: joins, known)
+    if keeps {
+      supersede(id, candidates.filter { !table.isFirst($0, in: row) && !former!.own.contains($0.number) }, &outcome)
+      return
+    }
     if joins {
-      objects[id]!.standing!.undecoded = Set(candidates.filter { !known.decodes($0) }.map(\.number))
+      if let former, !isHere, former.row != row {
+        candidates += table[former.row].records.filter { former.own.contains($0.number) }
+      }
       join(id, Table.ordered(candidates.filter(known.decodes)), with: hasCurrent ? current : nil)
       return
     }
     let position = candidates.firstIndex(where: known.decodes)
-    objects[id]!.standing!.undecoded = Set(candidates[..<(position ?? candidates.count)].map(\.number))
     guard let position else { return }
     let (newest, older) = (candidates[position], candidates[(position + 1)...])
     objects[id]!.value = newest.value
@@ -625,19 +716,25 @@ package struct Life: Hashable, Sendable {
 
   /// Ends a turn that gives, parents first: rows that share a key with that of an object become one with it; and, where a record
   /// is given that is not *first*, present ones with nothing but *first* records, of its model or of none.
-  private mutating func unite(_ known: Knowledge) {
+  mutating func unite(_ known: Knowledge) {
     for turn in given {
       guard let row = objects[turn.id]?.standing?.row else { continue }
       var key = turn.key
       key.place = table[row].key.place
       let model = key.model ?? table[row].key.model
-      for other in table.find(key, held: held, retrying: false, known) {
+      let brought = turn.brought.flatMap { table.rows[$0] != nil && !held.contains($0) ? $0 : nil }
+      let found = table.find(key, held: held, retrying: false, known).filter { $0 != brought }
+      for other in [brought].compactMap(\.self) + found where table.rows[other] != nil {
         let found = table[other]
         let hasKey = table.hasKey(found, Key(place: key.place, tag: key.tag, model: model), known)
-        guard hasKey || turn.blank.contains(other) else { continue }
+        guard hasKey || other == brought || turn.blank.contains(other) else { continue }
         table.unite(row, with: other, held: held, known)
         table[row].key.model = model
-        guard !hasKey, let oldest = table[row].records.first else { continue }
+        // The row that the object had was live last.
+        if other == brought { table[row].isClosed = table[row].isClosed && found.isClosed }
+        let isSettled = other == brought ? objects[turn.id]!.standing!.wasGiven : !hasKey
+        // One that can join is given them at the next launch.
+        guard isSettled, !known.joins(key.tag), let oldest = table[row].records.first else { continue }
         let numbers = Set(found.records.map(\.number))
         table.removeRecords(of: row, .notFirst) { record in
           numbers.contains(record.number) && record.number != oldest.number && known.canGive(record)
@@ -660,7 +757,7 @@ package struct Life: Hashable, Sendable {
   }
 
   /// Joins all records that can be given, oldest first, and last the values that the object has and has not saved.
-  private mutating func join(_ id: Int, _ given: [Record], with current: Value?) {
+  mutating func join(_ id: Int, _ given: [Record], with current: Value?) {
     let own = objects[id]!.standing!.own
     let records = current == nil ? given : given.filter { !own.contains($0.number) }
     guard let newest = records.last else { return }
@@ -671,7 +768,7 @@ package struct Life: Hashable, Sendable {
     // Joined values are no record's: the next save writes them, in the place of all that were joined.
     objects[id]!.standing!.saved = values.count == 1 ? joined : nil
     objects[id]!.standing!.baseline = nil
-    objects[id]!.standing!.isUnedited = values.count == 1 && newest.isFirst
+    objects[id]!.standing!.isUnedited = newest.isFirst && joined == newest.value
     release(id)
   }
 
@@ -686,10 +783,16 @@ package struct Life: Hashable, Sendable {
     }
   }
 
-  private mutating func supersede(_ id: Int, _ records: some Sequence<Record>, _ outcome: inout Outcome) {
+  mutating func supersede(_ id: Int, _ records: some Sequence<Record>, _ outcome: inout Outcome) {
     let others = Set(records.map(\.number)).subtracting(objects[id]!.standing!.own)
     objects[id]!.standing!.superseded = others
     if !others.isEmpty { outcome.superseded[path(id)] = others.count }
+  }
+
+  /// Notes that nobody who comes late is given a row: its object has its records, or there are none.
+  private mutating func spend(_ id: Int) {
+    guard let standing = objects[id]!.standing, standing.wasFound, let row = table.rows[standing.row] else { return }
+    if row.records.isEmpty || !standing.own.isEmpty { spentRows.insert(standing.row) }
   }
 
   /// Whether something is stored for an object that a factory made; else it is not used.
@@ -706,17 +809,18 @@ package struct Life: Hashable, Sendable {
     return true
   }
 
-  private struct Turn {
+  struct Turn {
     enum Kind { case launch, unlock, again, late }
     var kind: Kind
     var isRetry = false
   }
 
   /// Gives an object and all below it what is stored; makes objects for rows that have none.
-  private mutating func restore(
+  mutating func restore(
     _ id: Int, below parentRow: Int?, _ turn: Turn, make: Factory, _ known: Knowledge, _ outcome: inout Outcome
   ) {
     give(id, below: parentRow, retrying: turn.isRetry, known, &outcome)
+    spend(id)
     let row = objects[id]!.standing!.row
     let isBlocked = objects[id]!.standing!.isLeftOut
     let candidates = table.candidates(row, retrying: turn.isRetry, joins: known.joins(objects[id]!.tag), known)
@@ -729,6 +833,14 @@ package struct Life: Hashable, Sendable {
     var seen: Set<String> = []
     var existing: [String: Int] = [:]
     for child in objects[id]!.children.reversed() { existing[objects[child]!.identifier] = child }
+    // Of two that are called the same the one that has a row of the place.
+    for child in objects[id]!.children {
+      if let place = objects[child]!.standing.flatMap({ table.rows[$0.row]?.key.place }), place.parent == row,
+        place.identifier == objects[child]!.identifier
+      {
+        existing[place.identifier] = child
+      }
+    }
     for child in table[row].children where table.rows[child] != nil {
       let place = table[child].key.place
       guard seen.insert(place.identifier).inserted else { continue }
@@ -736,7 +848,11 @@ package struct Life: Hashable, Sendable {
         restored.append(existing)
         restore(existing, below: row, turn, make: make, known, &outcome)
         let standing = objects[existing]!.standing!
-        if standing.wasFound { objects[existing]!.isPresented = table[standing.row].isPresented }
+        if standing.wasFound {
+          // One that was there before has the role that it had.
+          let brought = given.last { $0.id == existing }?.brought
+          objects[existing]!.isPresented = table[brought ?? standing.row].isPresented
+        }
         continue
       }
       for made in table.made(at: place) where !held.contains(made) && !isBlocked {
@@ -772,7 +888,7 @@ package struct Life: Hashable, Sendable {
       uniqueKeysWithValues: table[objects[id]!.standing!.row].children.enumerated().map { ($1, $0) })
     func saved(_ child: Int) -> Int? {
       let standing = objects[child]!.standing!
-      guard standing.wasFound || !standing.own.isEmpty else { return nil }
+      guard objects[child]!.wasFound || !standing.own.isEmpty else { return nil }
       return order[standing.row]
     }
     let places = restored.filter { saved($0) != nil }.sorted { saved($0)! < saved($1)! }
@@ -781,7 +897,7 @@ package struct Life: Hashable, Sendable {
   }
 
   /// An object that was given nothing has its values from now on, if unread records are there.
-  private mutating func setBaseline(_ id: Int) {
+  mutating func setBaseline(_ id: Int) {
     guard let standing = objects[id]!.standing, standing.own.isEmpty else { return }
     let mayBeUnread = isLocked || standing.wasFound
     objects[id]!.standing!.baseline = mayBeUnread ? objects[id]!.value : nil
@@ -793,6 +909,7 @@ package struct Life: Hashable, Sendable {
   /// Ends the process; what is stored stays.
   package mutating func end() {
     (table, objects, root, isLocked, held, written, hasRestored) = (Table(), [:], nil, false, [], [], false)
+    (readable, besideIDs, readableIDs, launched) = ([], [], [], [:])
     deaths = []
   }
 
@@ -810,8 +927,12 @@ package struct Life: Hashable, Sendable {
   }
 
   /// What is stored, with what earlier runs stored while locked.
-  private mutating func load(_ known: Knowledge) {
+  mutating func load(_ known: Knowledge) {
     table = stored ?? Table()
+    table.topProtection = protection
+    for row in table.children(of: nil) { table[row].protection = protection }
+    table.united.value = [:]
+    table.hide(away)
     table.uniteAll(held: [], known)
     for run in pending { _ = table.merge(run, keys: [:], known) }
   }
@@ -819,7 +940,7 @@ package struct Life: Hashable, Sendable {
   private mutating func restoreAll(_ turn: Turn, make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
     guard let root else { return outcome }
-    (hasRestored, loadedRows) = (true, Set(table.rows.keys))
+    (hasRestored, loadedRows, spentRows) = (true, Set(table.rows.keys), [])
     loadedParents = table.rows.compactMapValues(\.key.place.parent)
     closedRows = turn.isRetry ? [] : loadedRows.filter { table[$0].isClosed }
     for id in objects.keys { objects[id]!.wasFound = false }
@@ -828,6 +949,8 @@ package struct Life: Hashable, Sendable {
       setBaseline(id)
     }
     unite(known)
+    launched = away.isEmpty ? [:] : objects
+    if !away.isEmpty { detachUnreadable() }
     // The turn ends with a look.
     if !isLocked { capture(known, &outcome) }
     return outcome
@@ -837,10 +960,13 @@ package struct Life: Hashable, Sendable {
   package mutating func unlock(make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
     guard isLocked, let root else { return outcome }
+    if !readable.isEmpty { return unlockPartly(make: make, known) }
     // What has changed is written into the table, as by a save.
     look(known, &outcome)
     (table.save, table.version) = (nextSave, known.version)
     commit(known, &outcome)
+    table.times[table.save] = known.now
+    for id in order(withKept: true) { table[objects[id]!.standing!.row].lastLive = table.save }
     // What lies below two siblings with one place is met anew, as they are.
     let kept = Set(order(withKept: true)).subtracting(order())
     for id in kept { release(subtree: id) }
@@ -856,10 +982,17 @@ package struct Life: Hashable, Sendable {
     pending = disk
     // The run has written its own after that.
     for death in deaths where table.rows[death.row] != nil {
-      table.die(at: death.row, isAtRecord: death.isAtRecord, known)
+      table.die(at: death.row, record: death.record)
     }
+    let hasDied = !deaths.isEmpty
     deaths = []
     let mapping = table.merge(own, keys: keys, known)
+    if hasDied {
+      // The mark is on the disk before anything goes on, with all that is merged.
+      var disk = table
+      disk.removed = []
+      (stored, pending) = (disk, [])
+    }
     table.removed += removed.map { one in
       var one = one
       one.row = mapping.rows[one.row] ?? one.row
@@ -872,12 +1005,18 @@ package struct Life: Hashable, Sendable {
       objects[id]!.standing = standing
     }
     held = Set(objects.values.compactMap { $0.standing?.row })
-    (isLocked, hasRestored, loadedRows) = (false, true, Set(table.rows.keys))
+    (isLocked, hasRestored, loadedRows, spentRows) = (false, true, Set(table.rows.keys), [])
     loadedParents = table.rows.compactMapValues(\.key.place.parent)
     closedRows = loadedRows.filter { table[$0].isClosed }
     for id in objects.keys { objects[id]!.wasFound = false }
     let met = order().filter { objects[$0]!.standing!.baseline != nil }
     restore(root, below: nil, Turn(kind: .unlock), make: make, known, &outcome)
+    settleUnlock(of: met, known, &outcome)
+    return outcome
+  }
+
+  /// Ends the turn of an unlock: objects for which nothing unread was stored after all are edited, or they are not.
+  mutating func settleUnlock(of met: [Int], _ known: Knowledge, _ outcome: inout Outcome) {
     for id in met {
       guard let standing = objects[id]?.standing, standing.own.isEmpty, standing.baseline != nil, !standing.wasFound,
         table[standing.row].records.isEmpty
@@ -888,29 +1027,72 @@ package struct Life: Hashable, Sendable {
     }
     unite(known)
     capture(known, &outcome)
-    return outcome
   }
 
   /// Gives an object that comes late, and all below it, what is stored.
   package mutating func restoreLate(_ id: Int, make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
-    guard !isLocked, hasRestored, let parent = objects[id]!.parent else { return outcome }
-    guard isGivenHere(parent, known), !isBelowLeftOut(parent), !objects[id]!.wasFound,
-      objects[id]!.standing?.wasAsked != true
-    else { return outcome }
-    let row = objects[parent]!.standing!.row
-    let place = Place(parent: row, identifier: objects[id]!.identifier)
-    guard table.rows(at: place).contains(where: { loadedRows.contains($0) && loadedParents[$0] == row }) else {
-      return outcome
+    guard !isLocked, hasRestored else { return outcome }
+    followUnited()
+    if let row = rowBelowWhichToLook(id, known) {
+      lateRows = loadedRows.subtracting(spentRows)
+      restore(id, below: row, Turn(kind: .late), make: make, known, &outcome)
+      if !objects[id]!.standing!.wasFound { askedInVain = id }
+      unite(known)
+      lateRows = nil
     }
-    lateRows = loadedRows
-    defer { lateRows = nil }
-    restore(id, below: row, Turn(kind: .late), make: make, known, &outcome)
-    objects[id]!.standing!.wasAsked = !objects[id]!.standing!.wasFound
-    unite(known)
-    // The turn ends with a look.
+    // The turn ends with a look, whatever became of the object.
     capture(known, &outcome)
+    if askedInVain == id { objects[id]?.standing?.wasAsked = true }
+    askedInVain = nil
     return outcome
+  }
+
+  /// Goes on with the rows with which loaded ones have become one; such a row is spent where all of them are.
+  ///
+  /// What lay below one of those is found at the next launch.
+  private mutating func followUnited() {
+    let united = table.united.value
+    func now(_ row: Int) -> Int { united[row].map(now) ?? row }
+    let gone = loadedRows.filter { united[$0] != nil }.sorted()
+    guard !gone.isEmpty else { return }
+    let unspent = Set(loadedRows.subtracting(spentRows).map(now))
+    for row in gone {
+      if loadedParents[now(row)] == nil { loadedParents[now(row)] = loadedParents[row] }
+      loadedParents[row] = nil
+    }
+    loadedRows = Set(loadedRows.map(now))
+    spentRows = loadedRows.subtracting(unspent)
+    closedRows = Set(closedRows.map(now))
+  }
+
+  /// The row below which there may be one for an object that comes late; nil where nobody looks.
+  private mutating func rowBelowWhichToLook(_ id: Int, _ known: Knowledge) -> Int? {
+    guard let parent = objects[id]!.parent, isGivenHere(parent, known), !isBelowLeftOut(parent), !objects[id]!.wasFound,
+      objects[id]!.standing?.wasAsked != true
+    else { return nil }
+    let row = objects[parent]!.standing!.foundRow!
+    let key = key(id, below: row)
+    let rows = table.rows(at: key.place).filter { loadedRows.contains($0) && loadedParents[$0] == row }
+    guard objects[id]!.standing == nil else { return rows.isEmpty ? nil : row }
+    // One that was there, and is not any more, has left, with all below it that has records of its own.
+    let onScreen = Set(root.map { subtree($0) } ?? [])
+    for gone in objects.keys.sorted() where !onScreen.contains(gone) {
+      guard let standing = objects[gone]!.standing, rows.contains(standing.row) else { continue }
+      for below in subtree(gone) {
+        guard let standing = objects[below]!.standing else { continue }
+        stand(below, nil)
+        if below == gone || !standing.own.isEmpty || spentRows.contains(standing.row) {
+          leave(standing, .closed, known)
+        }
+      }
+    }
+    let found = table.find(key, held: held, retrying: false, known).filter { row in
+      rows.contains(row) && (table[row].isPresent || table.hasRecords(inOrBelow: row))
+    }
+    guard found.allSatisfy(spentRows.contains) else { return row }
+    askedInVain = found.isEmpty && !rows.allSatisfy(spentRows.contains) ? id : nil
+    return nil
   }
 
   /// Whether restoring has found a row for an object, which fits it and those above it as they are now.
@@ -928,7 +1110,7 @@ package struct Life: Hashable, Sendable {
       guard fits(one) else { return false }
       next = objects[one]!.parent
     }
-    return objects[id]!.standing?.wasFound == true
+    return objects[id]!.standing?.foundRow.map { table.rows[$0] != nil } ?? false
   }
 
   private func isBelowLeftOut(_ id: Int) -> Bool {
@@ -947,21 +1129,24 @@ package struct Life: Hashable, Sendable {
     return restoreAll(Turn(kind: .again, isRetry: retrying), make: make, known)
   }
 
-  /// Restoring died at a row: at the record that an object of the row's class would be given, or at the row.
+  /// Restoring died at a row, or at a record of it.
   ///
   /// A locked run learns it with what is stored.
-  package mutating func die(at row: Int, isAtRecord: Bool, _ known: Knowledge) {
-    guard !isLocked else { return deaths.append(Death(row: row, isAtRecord: isAtRecord)) }
+  ///
+  /// - Parameter record: The position of the record, the oldest first; nil where the row has none.
+  package mutating func die(at row: Int, record: Int?, _ known: Knowledge) {
+    guard !isLocked else { return deaths.append(Death(row: row, record: record)) }
     guard var table = loaded(known), table.rows[row] != nil else { return }
-    table.die(at: row, isAtRecord: isAtRecord, known)
+    table.die(at: row, record: record)
     // The mark is written with what was saved while locked.
     (stored, pending) = (table, [])
   }
 
   /// What is known to be stored, of a locked run what was there before it; nil when there is nothing.
   package func loaded(_ known: Knowledge) -> Table? {
-    guard !pending.isEmpty, !isLocked else { return stored }
+    guard stored != nil || !pending.isEmpty else { return nil }
     var other = self
+    if isLocked { other.pending = Array(pending.prefix(earlierRuns)) }
     other.load(known)
     return other.table
   }
@@ -983,16 +1168,19 @@ package struct Life: Hashable, Sendable {
   package mutating func endTurn(_ known: Knowledge) {
     guard isLocked, root != nil else { return }
     var outcome = Outcome()
+    divide()
     capture(known, &outcome)
+    if !readable.isEmpty { readable[0].capture(known, &outcome) }
   }
 
   /// Does what a save does, but for the disk.
-  private mutating func capture(_ known: Knowledge, _ outcome: inout Outcome) {
+  mutating func capture(_ known: Knowledge, _ outcome: inout Outcome) {
     look(known, &outcome)
     let last = table.save
     table.save = nextSave
     commit(known, &outcome)
-    table.save = last
+    // What is written by the next one is newer.
+    if !table.rows.values.contains(where: { $0.records.contains { $0.save > last } }) { table.save = last }
   }
 
   /// Removes rows at a path in and below which nothing is live.
@@ -1010,6 +1198,7 @@ package struct Life: Hashable, Sendable {
   package mutating func discard() {
     for id in objects.keys { stand(id, nil) }
     (table, stored, pending, written, earlierRuns, hasRestored) = (Table(), nil, [], [], 0, false)
+    table.topProtection = protection
   }
 
   /// The object at a path; of two with one place the first.
@@ -1031,9 +1220,10 @@ extension Standing {
   mutating func apply(_ mapping: Table.Mapping) {
     row = mapping.rows[row] ?? row
     parentRow = parentRow.map { mapping.rows[$0] ?? $0 }
+    foundRow = foundRow.map { mapping.rows[$0] ?? $0 }
     own = own.map { mapping.records[$0] ?? $0 }
     left = Set(left.compactMap { mapping.rows[$0] }).subtracting([row])
-    (superseded, undecoded) = ([], [])
+    superseded = []
   }
 }
 
@@ -1046,30 +1236,29 @@ extension Table {
 
   /// Unites all rows that share a key.
   mutating func uniteAll(held: Set<Int>, _ known: Knowledge) {
-    uniteChildren(of: nil, held: held, known)
+    uniteChildren(of: nil, held: held, newestStays: true, known)
     var open = children(of: nil)
     while let row = open.popLast() {
-      uniteChildren(of: row, held: held, known)
+      uniteChildren(of: row, held: held, newestStays: true, known)
       open += self[row].children
     }
   }
 
-  /// Restoring died at a row, or at the record that an object of its class would be given.
-  mutating func die(at row: Int, isAtRecord: Bool, _ known: Knowledge) {
-    let given = candidates(row, retrying: false, joins: known.joins(self[row].key.tag), known).first
-    if isAtRecord, let index = self[row].records.firstIndex(where: { $0.number == given?.number }) {
-      self[row].records[index].isQuarantined = true
-    } else {
-      for index in self[row].records.indices { self[row].records[index].isQuarantined = true }
-    }
+  /// Restoring died at a row, or at a record of it.
+  mutating func die(at row: Int, record: Int?) {
+    if let record, self[row].records.indices.contains(record) { self[row].records[record].isQuarantined = true }
     self[row].isClosed = true
   }
 
-  /// The rows at a path, whichever of a place an object may have.
-  func rows(at path: some Sequence<String>) -> [Int] {
-    var found: [Int?] = [nil]
-    for identifier in path { found = found.flatMap { rows(at: Place(parent: $0, identifier: identifier)) } }
-    return found.compactMap(\.self)
+  /// The row at the end of a way from the top: at each step an identifier, a class under today's tag, and a model.
+  func row(at steps: [(identifier: String, tag: String?, model: String?)], _ known: Knowledge) -> Int? {
+    var found: Int?
+    for step in steps {
+      let rows = rows(at: Place(parent: found, identifier: step.identifier))
+      found = rows.first { known.today(self[$0].key.tag) == step.tag && self[$0].key.model == step.model }
+      guard found != nil else { return nil }
+    }
+    return found
   }
 
   /// The row at a path that restoring makes an object for.
@@ -1087,7 +1276,8 @@ extension Table {
   ///
   /// - Parameters:
   ///   - keys: The keys of rows that are live.
-  mutating func merge(_ run: Table, keys: [Int: Key], _ known: Knowledge) -> Mapping {
+  ///   - ways: Where rows are that are only the way to others, as far as that is known.
+  mutating func merge(_ run: Table, keys: [Int: Key], ways: [Int: Int] = [:], _ known: Knowledge) -> Mapping {
     var mapping = Mapping()
     let first = save
     var ofRun = known
@@ -1102,10 +1292,26 @@ extension Table {
       let key = Key(place: place(number), tag: known.today(named.tag), model: named.model ?? row.key.model)
       let taken = Set(mapping.rows.values)
       let found =
-        row.records.isEmpty && row.isPresent
-        ? find(key, held: taken, retrying: false, ofRun).first : exact(key, held: [], known)
+        ways[number].map { $0 }
+        ?? (row.records.isEmpty && row.isPresent
+          ? find(key, held: taken, retrying: false, ofRun).first : exact(key, held: [], known))
+      if row.isWay {
+        if found == nil, row.children.isEmpty { return }
+        let target =
+          found ?? insert(Key(place: key.place, tag: named.tag, model: key.model), protection: row.protection)
+        if found == nil { self[target].isPresent = false }
+        mapping.rows[number] = target
+        for child in row.children { add(child) }
+        arrangeBeside(row.children, of: run, mapping, below: target)
+        return
+      }
+      // A row that has nothing, leads nowhere and tells of no order is not added.
+      let hasSiblings = row.key.place.parent.map { run[$0].children.count > 1 } ?? false
+      if found == nil, row.records.isEmpty, row.children.isEmpty, !hasSiblings, keys[number] == nil { return }
       // The class of rows is that of their records.
-      let target = found ?? insert(Key(place: key.place, tag: named.tag, model: key.model))
+      let target =
+        found ?? insert(Key(place: key.place, tag: named.tag, model: key.model), protection: row.protection)
+      if self[target].protection.rawValue < row.protection.rawValue { self[target].protection = row.protection }
       if !row.records.isEmpty { self[target].key.tag = row.key.tag }
       mapping.rows[number] = target
       for record in row.records {
@@ -1120,12 +1326,16 @@ extension Table {
       self[target].records = Table.ordered(self[target].records)
       self[target].isPresent = row.isPresent
       self[target].isPresented = row.isPresented
-      self[target].lastLive = max(self[target].lastLive, row.lastLive == 0 ? 0 : row.lastLive + first)
+      // One that its object left before the run saved was live later than all that is stored.
+      let wasLive = row.lastLive > 0 || !row.isPresent
+      self[target].lastLive = max(self[target].lastLive, wasLive ? row.lastLive + first : 0)
       for child in row.children { add(child) }
-      arrange(row.children.map { mapping.rows[$0]! }.distinct, below: target)
+      arrange(row.children.compactMap { mapping.rows[$0] }.distinctOfMany, below: target)
     }
     for root in run.children(of: nil) { add(root) }
-    for (save, time) in run.times { times[first + save] = time }
+    // What was live when the run saved last was live as well when something else was saved after that.
+    let time = times[first] ?? 0
+    for (save, own) in run.times { times[first + save] = save == run.save ? max(own, time) : own }
     save += run.save
     return mapping
   }
@@ -1140,5 +1350,14 @@ extension Array where Element: Equatable {
     var found: [Element] = []
     for element in self where !found.contains(element) { found.append(element) }
     return found
+  }
+}
+
+extension Array where Element: Hashable {
+  /// The same, of thousands of elements that are hashed quickly.
+  var distinctOfMany: [Element] {
+    guard count > 16 else { return distinct }
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
   }
 }

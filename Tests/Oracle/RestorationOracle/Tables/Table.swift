@@ -41,6 +41,13 @@ package struct Row: Hashable, Sendable {
   package var isClosed = false
   /// The rows below it, in the order of siblings.
   package var children: [Int] = []
+  /// The class of protection of the part that it is in.
+  package var protection = Protection.complete
+  /// Whether that has no key, or that of a row above it.
+  var isAway = false
+  /// Of a run that could read a part of the state: whether the row is only the way to others, as its object's own state is
+  /// elsewhere.
+  var isWay = false
 }
 
 /// Why a record is no longer there.
@@ -69,6 +76,12 @@ package struct Table: Hashable, Sendable {
   /// When saves were, by their numbers.
   package var times: [Int: Int] = [:]
   package var lastNumber = 0
+  /// The class of protection of the row at the top.
+  var topProtection = Protection.complete
+  /// Of a run while the device was locked: whether it could read a part of the state.
+  package var isBeside = false
+  /// The rows that have become one with others, by their numbers.
+  var united = Derived<[Int: Int]>([:])
   /// What was removed from this table, and why.
   package var removed: [Removed] = []
   /// The rows of each place, so that a thousand siblings are no thousand comparisons each.
@@ -112,18 +125,28 @@ package struct Table: Hashable, Sendable {
   /// A row and all below it, parents first.
   func subtree(_ row: Int) -> [Int] { [row] + self[row].children.flatMap { subtree($0) } }
 
-  func hasRecords(inOrBelow row: Int) -> Bool { subtree(row).contains { !self[$0].records.isEmpty } }
+  func hasRecords(inOrBelow row: Int) -> Bool { subtree(row).contains { !self[$0].records.isEmpty || self[$0].isAway } }
 
-  mutating func insert(_ key: Key) -> Int {
+  mutating func insert(_ key: Key, protection: Protection? = nil) -> Int {
     let number = nextNumber()
     rows[number] = Row(key: key)
+    rows[number]!.protection = protection ?? inherited(below: key.place.parent)
     places.value[key.place, default: []].append(number)
     if let parent = key.place.parent { self[parent].children.append(number) }
     return number
   }
 
-  /// Removes a row and all below it.
+  /// Says whether a row is hidden.
+  mutating func setAway(_ row: Int, _ isAway: Bool) {
+    guard self[row].isAway != isAway else { return }
+    self[row].isAway = isAway
+    let place = self[row].key.place
+    if isAway { places.value[place]?.removeAll { $0 == row } } else { places.value[place, default: []].append(row) }
+  }
+
+  /// Removes a row and all below it; what is hidden can't be removed, nor the way to it.
   mutating func remove(_ row: Int, _ why: Removal) {
+    guard !hidesSomething(inOrBelow: row) else { return }
     if let parent = self[row].key.place.parent { rows[parent]?.children.removeAll { $0 == row } }
     for below in subtree(row) {
       removeRecords(of: below, why) { _ in true }
@@ -148,7 +171,7 @@ package struct Table: Hashable, Sendable {
     }
     if let parent = place.parent, !self[parent].children.contains(row) { self[parent].children.append(row) }
     places.value[self[row].key.place]?.removeAll { $0 == row }
-    places.value[place, default: []].append(row)
+    if !self[row].isAway { places.value[place, default: []].append(row) }
     self[row].key.place = place
   }
 
@@ -165,7 +188,9 @@ package struct Table: Hashable, Sendable {
     }
     func rank(_ number: Int) -> [Int] {
       let row = self[number]
-      let gives = candidates(number, retrying: retrying, joins: known.joins(key.tag), known).contains { !$0.isFirst }
+      let gives =
+        (retrying || !row.isClosed)
+        && candidates(number, retrying: retrying, joins: known.joins(key.tag), known).contains { !$0.isFirst }
       let (isPresent, isExact) = (row.isPresent ? 1 : 0, hasKey(row, key, known) ? 1 : 0)
       // An object without a model may learn it from the state that its place had last.
       let first = key.model == nil ? [isPresent, gives ? 1 : 0] : [gives ? 1 : 0, isExact]
@@ -211,6 +236,10 @@ package struct Table: Hashable, Sendable {
   /// Makes two rows one; the second is gone afterwards.
   mutating func unite(_ row: Int, with other: Int, held: Set<Int>, _ known: Knowledge) {
     let (kept, gone) = (self[row], self[other])
+    united.value[other] = row
+    if !held.contains(row), kept.protection.rawValue < gone.protection.rawValue {
+      self[row].protection = gone.protection
+    }
     self[row].records = Self.ordered(gone.records + kept.records)
     self[row].isPresent = kept.isPresent || gone.isPresent
     if kept.lastLive < gone.lastLive { self[row].isPresented = gone.isPresented }
@@ -218,7 +247,7 @@ package struct Table: Hashable, Sendable {
     // A row that an object has is the one that was live last.
     let isOlder = kept.lastLive < gone.lastLive && !held.contains(row)
     self[row].isClosed = isOlder ? gone.isClosed : kept.isClosed
-    if let parent = gone.key.place.parent { rows[parent]?.children.removeAll { $0 == other } }
+    if let parent = gone.key.place.parent { replace(other, by: held.contains(row) ? row : nil, below: parent) }
     forget(other)
     for child in gone.children {
       move(child, to: Place(parent: row, identifier: self[child].key.place.identifier))
@@ -226,19 +255,37 @@ package struct Table: Hashable, Sendable {
     uniteChildren(of: row, held: held, known)
   }
 
+  /// Takes a row out of the order of its siblings; that of an object that it has become one with there stands for both.
+  private mutating func replace(_ row: Int, by other: Int?, below parent: Int) {
+    var children = rows[parent]?.children ?? []
+    if let other, let index = children.firstIndex(of: row), let present = children.firstIndex(of: other),
+      index < present
+    {
+      children.remove(at: present)
+      children[index] = other
+    }
+    rows[parent]?.children = children.filter { $0 != row }
+  }
+
   /// Unites the rows below a row that share a key.
-  mutating func uniteChildren(of row: Int?, held: Set<Int>, _ known: Knowledge) {
+  ///
+  /// - Parameter newestStays: Whether the one that was live last stays; else the one that came first.
+  mutating func uniteChildren(of row: Int?, held: Set<Int>, newestStays: Bool = false, _ known: Knowledge) {
+    func isNewer(_ one: Int, _ other: Int) -> Bool {
+      (self[one].lastLive, self[one].records.last?.save ?? 0, one)
+        > (self[other].lastLive, self[other].records.last?.save ?? 0, other)
+    }
     var seen: [Key: Int] = [:]
-    for child in children(of: row) where rows[child] != nil {
+    for child in children(of: row) where rows[child] != nil && !self[child].isAway {
       var key = self[child].key
       key.tag = known.today(key.tag)
       guard let first = seen[key], !(held.contains(first) && held.contains(child)) else {
         seen[key] = child
         continue
       }
-      let isSecondHeld = held.contains(child)
-      unite(isSecondHeld ? child : first, with: isSecondHeld ? first : child, held: held, known)
-      seen[key] = isSecondHeld ? child : first
+      let secondStays = held.contains(child) || newestStays && !held.contains(first) && isNewer(child, first)
+      unite(secondStays ? child : first, with: secondStays ? first : child, held: held, known)
+      seen[key] = secondStays ? child : first
     }
   }
 
@@ -252,14 +299,16 @@ package struct Table: Hashable, Sendable {
   /// The order of siblings: some rows below a row in an order, and with each the others of its place; those of each other place
   /// stand together, behind the place that they stood behind.
   mutating func arrange(_ ordered: [Int], below row: Int) {
-    let names = ordered.map { self[$0].key.place.identifier }.distinct
+    // What is hidden is a place of its own.
+    func name(_ child: Int) -> String { self[child].isAway ? "\(child)" : self[child].key.place.identifier }
+    let names = ordered.map(name).distinctOfMany
     let isOrdered = Set(names)
     var followers: [String: [String]] = [:]
     var first: [String] = []
     var seen: Set<String> = []
     var last: String?
     for child in self[row].children {
-      let name = self[child].key.place.identifier
+      let name = name(child)
       if isOrdered.contains(name) {
         last = name
       } else if seen.insert(name).inserted {
@@ -267,7 +316,7 @@ package struct Table: Hashable, Sendable {
       }
     }
     var rows: [String: [Int]] = [:]
-    for child in self[row].children { rows[self[child].key.place.identifier, default: []].append(child) }
+    for child in self[row].children { rows[name(child), default: []].append(child) }
     self[row].children = (first + names.flatMap { [$0] + (followers[$0] ?? []) }).flatMap { rows[$0] ?? [] }
   }
 
@@ -302,7 +351,8 @@ extension Table {
       record.value.items.map(String.init).joined(separator: "+") + (record.version > 1 ? "v\(record.version)" : "")
         + (record.isFirst ? "F" : "") + (record.isQuarantined ? "!" : "")
     }
-    return (row.isPresent ? "" : "~") + "\(row.key.place.identifier):\(row.key.tag)"
+    return (row.isPresent ? "" : "~") + (row.isAway ? "?" : "") + (row.isWay ? "/" : "")
+      + "\(row.key.place.identifier):\(row.key.tag)" + (row.protection == .complete ? "" : "@\(row.protection)")
       + (row.key.model.map { "‹\($0)›" } ?? "") + "[\(records.joined(separator: ", "))]"
       + (row.children.isEmpty ? "" : "(\(row.children.map { text(of: $0) }.joined(separator: " ")))")
   }

@@ -168,6 +168,8 @@ package struct TableScripts {
       let isFilled = below(2) == 0
       shared.formUnion(life.objects[id]!.value.items)
       for child in life.subtree(id) { shared.formUnion(life.objects[child]!.value.items) }
+      // What was closed in the same look stays below the row that is left.
+      shared.formUnion(closing)
       life.objects[id]!.model = model
       if isFilled { life.objects[id]!.value = newValue() }
       steps.append("\(life.path(id)) shows \(model ?? "-")\(isFilled ? " = \(lastItem)" : "")")
@@ -202,7 +204,7 @@ package struct TableScripts {
       let path = table.path(ofRow: row)
       guard table.row(at: path) == row, path.count > 1 else { return nil }
       var life = life
-      life.die(at: row, isAtRecord: below(2) == 0, known)
+      life.die(at: row, record: below(2) == 0 ? 0 : nil, known)
       self.life.stored = life.stored
       steps.append("die at \(path)")
       return launch(isLocked: false, retrying: false)
@@ -216,6 +218,7 @@ package struct TableScripts {
       let path = life.table.path(ofRow: rows[below(rows.count)])
       guard path.count > 1 else { return nil }
       steps.append("forget \(path)")
+      noteSeen()
       _ = life.forget(path, known)
     case 55:
       guard let id = anyObject(orRoot: false), below(6) == 0 else { return nil }
@@ -289,6 +292,7 @@ package struct TableScripts {
   private mutating func turn(_ body: (inout Life, Life.Factory, Knowledge) -> Outcome) -> String? {
     let before = life
     let me = self
+    noteSeen()
     _ = body(&life, { me.make($0, $1) }, known)
     for id in screen() {
       let object = life.objects[id]!
@@ -308,6 +312,15 @@ package struct TableScripts {
       }
     }
     return check()
+  }
+
+  /// Notes whose the values are that a look has seen: the next save that can't encode anything newer writes them.
+  private mutating func noteSeen() {
+    for object in screen().map({ life.objects[$0]! }) {
+      for item in object.value.items where owners[item] == nil {
+        owners[item] = Owner(classes: [Self.canonical(object.tag)], models: Set([object.model].compactMap(\.self)))
+      }
+    }
   }
 
   /// Notes whose the values are that are in the table.
@@ -430,8 +443,10 @@ package struct TableScripts {
       {
         return "\(life.path(one)) has \(object.value.items), and \(again.value.items) after a launch"
       }
-      // Another row may have been found for it.
-      guard known.refused.isDisjoint(with: object.value.items) else { return nil }
+      // Another row may have been found for it: its own becomes one with that, and what lies below it is found at the next launch.
+      guard known.refused.isDisjoint(with: object.value.items), object.standing?.row == again.standing?.row else {
+        return nil
+      }
       var seen: Set<String> = []
       for child in object.children where seen.insert(life.objects[child]!.identifier).inserted {
         let identifier = life.objects[child]!.identifier
@@ -459,7 +474,12 @@ package struct TableScripts {
     let other = relaunched(once.life) { _ in }
     func compare(_ one: Int, _ two: Int) -> String? {
       let (object, again) = (life.objects[one]!, other.life.objects[two]!)
-      let before = object.children.map { life.objects[$0]!.identifier }.distinct
+      guard object.standing?.row == again.standing?.row else { return nil }
+      // Of siblings with one identifier the one that has the row.
+      let before = object.children.filter { child in
+        let row = life.objects[child]!.standing.flatMap { life.table.rows[$0.row] }
+        return row?.key.place.identifier == life.objects[child]!.identifier
+      }.map { life.objects[$0]!.identifier }
       let after = again.children.map { other.life.objects[$0]!.identifier }.filter(before.contains)
       guard before.filter(after.contains) == after else { return "\(life.path(one)): \(before) is \(after) now" }
       for child in again.children {

@@ -15,11 +15,11 @@ final class YesDelegate: RestorationCoordinatorDelegate {
   var appValue = ""
   var restoredAppValue: String?
   var make: (RestorationPath, RestorationDecoder) -> (any RestorableController)? = { _, _ in nil }
-  var askedContext: RestorationContext?
-  var crashDecision = RestorationCrashDecision.olderGeneration
-  var histories: [RestorationCrashHistory] = []
+  var askedContext: RestorationArchive.Context?
+  var crashDecision = RestorationCoordinator.CrashDecision.olderGeneration
+  var histories: [RestorationCoordinator.CrashHistory] = []
   var retries: Set<RestorationPath> = []
-  var late = LateRestoration.restoreUntouched
+  var late = RestorationCoordinator.LateRestoration.restoreUntouched
   var lateReports: [RestorationReport] = []
   var outcomes: [PreservationOutcome] = []
   var errors: [RestorationError] = []
@@ -57,8 +57,8 @@ final class YesDelegate: RestorationCoordinatorDelegate {
   }
 
   func coordinator(
-    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
-  ) -> RestorationCrashDecision {
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCoordinator.CrashHistory
+  ) -> RestorationCoordinator.CrashDecision {
     histories.append(history)
     return crashDecision
   }
@@ -67,7 +67,9 @@ final class YesDelegate: RestorationCoordinatorDelegate {
     retries.contains(path)
   }
 
-  func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> LateRestoration { late }
+  func coordinatorCanRestoreLate(_ coordinator: RestorationCoordinator) -> RestorationCoordinator.LateRestoration {
+    late
+  }
 
   func coordinator(_ coordinator: RestorationCoordinator, didRestoreLate report: RestorationReport) {
     lateReports.append(report)
@@ -136,7 +138,7 @@ private final class Wall: Sendable {
     device = nil
     configuration.clock = clock
     configuration.bootClock = nil
-    configuration.log = SilentRestorationLog()
+    configuration.log = .silent
     // Its sleep would be one more for every test to count; those about asking set it.
     configuration.askingInterval = nil
   }
@@ -144,7 +146,7 @@ private final class Wall: Sendable {
   init(_ kind: StoreKind) async throws {
     configuration.clock = clock
     configuration.bootClock = nil
-    configuration.log = SilentRestorationLog()
+    configuration.log = .silent
     // Its sleep would be one more for every test to count; those about asking set it.
     configuration.askingInterval = nil
     switch kind {
@@ -180,8 +182,8 @@ private final class Wall: Sendable {
   }
 
   /// The coordinator of another window, with a store of its own.
-  func openWindow(_ scene: SceneSession.ID) -> RestorationCoordinator {
-    RestorationCoordinator(store: MemoryStore(), delegate: delegate, configuration: configuration, session: scene)
+  func openWindow(_ scene: RestoredWindow.ID) -> RestorationCoordinator {
+    RestorationCoordinator(store: MemoryStore(), delegate: delegate, configuration: configuration, window: scene)
   }
 
   /// The places of the process's launches on the device; none after the process has ended.
@@ -201,7 +203,7 @@ private final class Wall: Sendable {
   private var nextPlace: any PreservationStore {
     guard let process else { return store }
     do throws(ProtectionError) {
-      let slot = ArchiveSlot(application: configuration.application, scene: SceneSession.ID.main.rawValue)
+      let slot = ArchiveSlot(application: configuration.application, scene: RestoredWindow.ID.main.rawValue)
       let archives = try process.device.archives(for: slot, protection: configuration.protection)
       closePlaces()
       archives.keepState()
@@ -223,7 +225,7 @@ extension Bench {
   /// Saves, and leaves everything as one whole generation.
   @discardableResult
   func compact(_ coordinator: RestorationCoordinator, _ root: any RestorableController) async throws
-    -> PreservationReceipt?
+    -> PreservationOutcome.Receipt?
   {
     store.state.withLock { $0.isCompactionDue = true }
     let receipt = try await coordinator.preserve(root).receipt

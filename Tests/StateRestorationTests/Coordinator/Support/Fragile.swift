@@ -18,7 +18,7 @@ nonisolated struct FragileText: Codable, Sendable {
 }
 
 /// A controller whose value may refuse to be encoded.
-@Observable final class FragileController: StatefulController {
+@Observable final class FragileController: RestorableController, StatefulObject {
   var restoration: RestorationIdentity
   var restorableState: FragileText
 

@@ -20,7 +20,7 @@ import Testing
 /// - Returns: How often it was found not done and done.
 @MainActor @discardableResult
 func cutPowerAtEveryCall(
-  losing loss: PowerCutLoss, _ make: @MainActor () async throws -> Interruptible
+  losing loss: SimulatedDevice.PowerCutLoss, _ make: @MainActor () async throws -> Interruptible
 ) async throws -> (old: Int, new: Int) {
   var counts = (old: 0, new: 0)
   // Where the disk is no other than one call earlier, so is what a restart finds.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import RestorationArchive
 import Synchronization
 
 @testable import DataProtection
@@ -103,6 +104,9 @@ final class MemoryStore: PreservationStore {
 
   func take(waiting patience: Duration) throws(ProtectionError) {}
 
+  /// Its states have one class: while that has no key nothing is read.
+  var lockedClasses: Set<ProtectionClass> { [] }
+
   func close() {}
 
   func open(_ choice: StateChoice) throws(ProtectionError) -> StoredState {
@@ -123,13 +127,22 @@ final class MemoryStore: PreservationStore {
   private func open(_ stored: Stored?, standing: ArchiveStanding) throws(ProtectionError) -> StoredState {
     guard let stored else { throw ProtectionError(.notFound, "Nothing was saved.") }
     if stored.isDamaged { throw ProtectionError(.corrupt, "The file is damaged.") }
-    return StoredState(
-      generation: Generation(rawValue: stored.number), standing: standing, byteCount: stored.base.count,
-      frames: stored.frames, tailDropped: state.withLock { $0.tailDropped }, handle: stored.number
+    let content = StoredState.Content(
+      byteCount: stored.base.count, frames: stored.frames, tailDropped: state.withLock { $0.tailDropped }
     ) { range in
       if stored.failsReading { throw ProtectionError(.corrupt, "A chunk in the middle is damaged.") }
       return Data(stored.base[range])
     }
+    return StoredState(
+      generation: Generation(rawValue: stored.number), standing: standing,
+      parts: [.init(protection: .complete, file: Self.file(stored), content: content)], handle: stored.number)
+  }
+
+  /// It has one part, which nothing stands in for.
+  func openStandIn(
+    for file: PartFile, because code: ProtectionError.Code
+  ) throws(ProtectionError) -> StoredState.Part {
+    throw ProtectionError(code, "The part is damaged, and there is no other one.")
   }
 
   func setAsideRecords() throws(ProtectionError) -> [Ledger.Record] {
@@ -145,13 +158,22 @@ final class MemoryStore: PreservationStore {
     }
   }
 
+  private static func file(_ stored: Stored) -> PartFile {
+    PartFile(place: .root, number: stored.number, commitment: [])
+  }
+
   private static func describe(_ stored: Stored) -> Ledger.Record {
     Ledger.Record(
       generation: stored.number, commitment: [], protection: .complete, flags: stored.isDamaged ? .damaged : [],
       byteCount: UInt64(stored.base.count))
   }
 
-  func publish(_ archive: Data, _ succession: ArchiveSuccession) throws(ProtectionError) -> PublishReceipt {
+  func publish(
+    _ parts: [PublishedPart], _ succession: ArchiveSuccession, droppingWeakerThan: ProtectionClass?
+  ) throws(ProtectionError) -> PublishReceipt {
+    guard parts.count == 1, case .new(let archive) = parts[0].content else {
+      preconditionFailure("several classes of protection need a device")
+    }
     try enter("publish")
     return state.withLock { state in
       var new = Stored(number: state.next, base: archive)
@@ -177,11 +199,14 @@ final class MemoryStore: PreservationStore {
       state.isCompactionDue = false
       return PublishReceipt(
         generation: Generation(rawValue: new.number), bytesWritten: archive.count, durability: state.durability,
-        isSealedOneWay: new.isOneWay, setAside: aside.map(Self.describe), removed: removed.map(Self.describe))
+        isSealedOneWay: new.isOneWay, setAside: aside.map(Self.describe), removed: removed.map(Self.describe),
+        parts: [Self.file(new)])
     }
   }
 
-  func append(_ change: Data, to generation: Generation) throws(ProtectionError) -> PublishReceipt? {
+  func append(
+    _ change: Data, to generation: Generation, part: RestorationArchive.Part, as protection: ProtectionClass
+  ) throws(ProtectionError) -> PublishReceipt? {
     try check(locked: "append")
     return state.withLock { state -> PublishReceipt? in
       guard !state.isCompactionDue, let last = state.generations.indices.last, !state.generations[last].isOneWay,
@@ -192,7 +217,7 @@ final class MemoryStore: PreservationStore {
     }
   }
 
-  func publishPending(_ touchedNodes: Data) throws(ProtectionError) -> PublishReceipt {
+  func publishPending(_ touchedNodes: Data, isBeside: Bool) throws(ProtectionError) -> PublishReceipt {
     try enter("publishPending")
     let run = run.load(ordering: .relaxed)
     return state.withLock { state in

@@ -3,7 +3,7 @@ import StateRestoration
 import Testing
 
 /// A screen with one value, noticed by observation.
-@Observable final class Screen: StatefulController, RestorationContainer, RestorationViewOwner, FinishingObject {
+@Observable final class Screen: StatefulObject, RestorationContainer, RestorationViewOwner, FinishingObject {
   nonisolated struct State: Codable, Sendable, Equatable {
     var text = ""
     var number = 0
@@ -64,7 +64,7 @@ import Testing
 }
 
 /// A view with one value.
-@Observable final class Field: StatefulView {
+@Observable final class Field: RestorableView, StatefulObject {
   var restoration: RestorationIdentity
   var restorableState = 0
 
@@ -75,7 +75,7 @@ import Testing
 }
 
 /// A controller that codes by hand, notes the order of calls, and can refer to others.
-class Panel: CodingController, RestorationParent, FinishingObject {
+class Panel: CodingObject, RestorationParent, FinishingObject {
   class var version: StateVersion { 1 }
   var restoration: RestorationIdentity
   var tag: RestorationClass? {

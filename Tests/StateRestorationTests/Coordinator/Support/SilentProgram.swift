@@ -86,7 +86,7 @@ enum SilentWay: String, CaseIterable, Codable, Sendable {
 }
 
 /// A controller of a class tree, with plain variables only.
-private final class PlainPane: CodingController, RestorationContainer, RestorationViewOwner {
+private final class PlainPane: CodingObject, RestorationContainer, RestorationViewOwner {
   var restoration: RestorationIdentity
   var restorationChildren: [any RestorableController] = []
   var restorationViews: [any RestorableView] = []
@@ -119,14 +119,14 @@ private final class PlainPane: CodingController, RestorationContainer, Restorati
   }
 }
 
-private final class PlainValue: StatefulController {
+private final class PlainValue: RestorableController, StatefulObject {
   let restoration: RestorationIdentity
   var restorableState = "first"
 
   init(_ identifier: RestorationIdentifier) { restoration = RestorationIdentity(identifier) }
 }
 
-private final class PlainView: CodingView {
+private final class PlainView: RestorableView, CodingObject {
   let restoration: RestorationIdentity
   var offset: Int
 
@@ -157,7 +157,7 @@ private final class Document {
 }
 
 /// An observed class with state that the observation does not see.
-@Observable private final class Ignoring: StatefulController {
+@Observable private final class Ignoring: RestorableController, StatefulObject {
   nonisolated struct State: Codable, Sendable {
     var draft = "first"
     var text = "first"

@@ -18,6 +18,16 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   var testDescription: String { rawValue }
 }
 
+extension PreservationStore {
+  /// Writes a generation of one part.
+  @discardableResult
+  func publish(_ archive: Data, _ succession: ArchiveSuccession) throws(ProtectionError) -> PublishReceipt {
+    try publish(
+      [PublishedPart(part: .first, protection: .complete, content: .new(archive))], succession,
+      droppingWeakerThan: nil)
+  }
+}
+
 extension Bench {
   /// Locks the device; the keys are gone when this returns.
   func lock() async throws {
@@ -41,7 +51,7 @@ extension Bench {
   }
 
   /// Cuts the power and starts the device again, locked.
-  func cutPower(losing loss: PowerCutLoss = .everythingUnsynchronized) async throws {
+  func cutPower(losing loss: SimulatedDevice.PowerCutLoss = .everythingUnsynchronized) async throws {
     device?.cutPower(losing: loss)
     process = try await device?.startProcess()
     places = []
@@ -103,7 +113,7 @@ extension Bench {
   /// The newest archive as a launch would read it; keeps nobody from writing.
   func newestReader() throws -> RestorationArchive.Reader {
     guard let process else {
-      let stored = try store.open(.newest)
+      let stored = try #require(try store.open(.newest).parts.first?.content)
       return try RestorationArchive.Reader(
         base: .init(try stored.read(0..<stored.byteCount)), deltas: stored.frames)
     }
@@ -118,7 +128,7 @@ extension Bench {
   }
 
   private func archives(of process: SimulatedProcess) throws -> ArchiveStore {
-    let slot = ArchiveSlot(application: configuration.application, scene: SceneSession.ID.main.rawValue)
+    let slot = ArchiveSlot(application: configuration.application, scene: RestoredWindow.ID.main.rawValue)
     let archives = try process.device.archives(for: slot, protection: configuration.protection)
     archives.keepState()
     return archives

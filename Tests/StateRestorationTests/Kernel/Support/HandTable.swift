@@ -44,7 +44,8 @@ struct HandTable {
   private var places: [CaptureBatch.Key: (parent: CaptureBatch.Key, identifier: RestorationIdentifier)] = [:]
 
   init(isLocked: Bool = false) {
-    table = Table(context: .test, limits: Self.limits, nodeBudget: .max, isLocked: isLocked)
+    table = Table(
+      context: .test, protection: .complete, limits: Self.limits, nodeBudget: .max, isLocked: isLocked)
   }
 
   /// Commits a capture, as a save does; what the disk says of it is the caller's.
@@ -56,7 +57,7 @@ struct HandTable {
   mutating func save(
     _ objects: [Object], leaving removals: [CaptureBatch.Key] = [], outgrowing outgrown: [CaptureBatch.Key] = [],
     releasing releases: [CaptureBatch.Key] = [], isMeeting: Bool = false
-  ) throws -> [PreservationFinding] {
+  ) throws -> [PreservationOutcome.Finding] {
     var batch = CaptureBatch()
     batch.isMeeting = isMeeting
     (batch.removals, batch.outgrown, batch.releases) = (removals, outgrown, releases)
@@ -92,15 +93,16 @@ struct HandTable {
     var next = HandTable()
     let reader = try reader
     next.table = try Table(
-      continuing: reader, try RestorePlan(reader: reader).index, limits: Self.limits, nodeBudget: .max)
+      continuing: reader, parts: PartClasses(.complete), try RestorePlan(reader: reader).index, limits: Self.limits,
+      nodeBudget: .max)
     return next
   }
 
   /// What the disk would have.
-  var reader: RestorationArchive.Reader {
+  var reader: RestorationArchive.PartedReader {
     get throws {
       var writer = table.writer
-      return try RestorationArchive.Reader(base: .init(try writer.makeArchive()), limits: Self.limits)
+      return try RestorationArchive.PartedReader(base: .init(try writer.makeArchive(of: .first)), limits: Self.limits)
     }
   }
 
@@ -120,7 +122,7 @@ struct HandTable {
   }
 
   private func describe(
-    below parent: NodeID, depth: Int, _ reader: RestorationArchive.Reader, _ lines: inout [String]
+    below parent: NodeID, depth: Int, _ reader: RestorationArchive.PartedReader, _ lines: inout [String]
   ) throws {
     for id in try reader.children(of: parent) {
       guard let node = try reader.node(id), !node.attributes.flags.contains(.record) else { continue }
@@ -137,7 +139,7 @@ struct HandTable {
   }
 
   private func records(
-    of row: RestorationArchive.Node, _ reader: RestorationArchive.Reader
+    of row: RestorationArchive.Node, _ reader: RestorationArchive.PartedReader
   ) throws -> [(Found, RestorationArchive.NodeFlags)] {
     var nodes = row.byteCount > 0 ? [row] : []
     for id in try reader.children(of: row.id) {

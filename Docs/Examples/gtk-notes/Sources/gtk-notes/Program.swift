@@ -8,7 +8,7 @@ final class Program {
   private let arguments: Arguments
   private let root = RootController()
   private let lockPage = LockPage()
-  private let log: (any RestorationLog)?
+  private let log: RestorationLog?
   private var device: ProtectedDevice?
   private var coordinator: RestorationCoordinator?
   private var application: RestorableApplication?
@@ -20,15 +20,15 @@ final class Program {
 
   init(_ arguments: Arguments) {
     self.arguments = arguments
-    log = arguments.log.flatMap(FileLog.init)
+    log = arguments.log.flatMap(RestorationLog.file(at:))
   }
 
   /// Opens everything; the windows are there, and filled, when this returns.
   func launch(onEnd: @escaping () -> Void) async throws {
     self.onEnd = onEnd
-    var deviceOptions = DeviceOptions()
+    var deviceOptions = ProtectedDevice.Options()
     deviceOptions.gracePeriod = .zero
-    let location = arguments.state.map { DeviceLocation.directory($0) } ?? .applicationState("gtk-notes")
+    let location = arguments.state.map { ProtectedDevice.Location.directory($0) } ?? .applicationState("gtk-notes")
     let device = try await ProtectedDevice.open(at: location, options: deviceOptions)
     var configuration = RestorationConfiguration(application: "gtk-notes", applicationVersion: "1.0")
     if let log { configuration.log = log }
@@ -42,7 +42,7 @@ final class Program {
     try await application.launch()
     coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(300))
 
-    var options = DesktopSessionOptions(applicationName: "Notes")
+    var options = DesktopSessionDriver.Options(applicationName: "Notes")
     if let log { options.log = log }
     let session = DesktopSessionDriver(
       application: application, device: device, options: options, onEnd: { [weak self] _ in self?.onEnd() })
@@ -130,13 +130,13 @@ final class Program {
     do {
       if device.hasPasscode {
         let wasRestored = application.report.map { $0.outcome != .locked } ?? false
-        try await device.unlock(passcode: DevicePasscode(passcode))
+        try await device.unlock(passcode: ProtectedDevice.Passcode(passcode))
         try? await application.lifecycle.enterForeground()
         try? await application.lifecycle.becomeActive()
         // Objects that were locked at the launch are restored late, and shown then.
         if wasRestored { show() }
       } else {
-        try await device.setPasscode(DevicePasscode(passcode))
+        try await device.setPasscode(ProtectedDevice.Passcode(passcode))
         show()
       }
     } catch {
@@ -165,8 +165,8 @@ extension Program: RestorationCoordinatorDelegate {
 
   /// Somebody who kills the program wants the state back all the same.
   func coordinator(
-    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCrashHistory
-  ) -> RestorationCrashDecision {
+    _ coordinator: RestorationCoordinator, decideAfter history: RestorationCoordinator.CrashHistory
+  ) -> RestorationCoordinator.CrashDecision {
     .tryAgain
   }
 

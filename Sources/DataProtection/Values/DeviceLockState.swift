@@ -1,9 +1,0 @@
-/// Whether a device gives its protected data out.
-public enum DeviceLockState: Hashable, Sendable {
-  /// Everything can be read and written.
-  case unlocked
-  /// A lock was asked for and its grace period runs: everything still can be read and written, to finish work.
-  case locking
-  /// The keys are gone from memory.
-  case locked
-}

@@ -1,7 +1,0 @@
-/// What a device tells those who use its protected data.
-public enum ProtectedDataNotification: Hashable, Sendable {
-  /// A lock begins. Until the grace period ends, protected files can still be read and written.
-  case protectedDataWillBecomeUnavailable
-  /// The device is unlocked: ``ProtectedDevice/isProtectedDataAvailable`` is `true` again.
-  case protectedDataDidBecomeAvailable
-}

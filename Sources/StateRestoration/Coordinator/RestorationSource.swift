@@ -1,9 +1,0 @@
-/// Which of the preserved states to restore.
-public enum RestorationSource: Sendable, Hashable {
-  /// The newest one.
-  case newest
-  /// The generation before the newest, to go back in time.
-  case olderGeneration
-  /// A state that was set aside; see ``RestorationCoordinator/setAsideStates()``.
-  case setAside(SetAsideState.ID)
-}
