@@ -36,8 +36,9 @@ import Musl
     let tries = try await harness.run((1...5).flatMap { ["unlock wrong \($0)", "screen"] })
     #expect(tries.status == 0)
     #expect(tries.output.contains("The passcode is wrong"))
-    // Five wrong ones in a row cost a minute, in the next process too: the right one is not even looked at.
-    let delayed = try await harness.run(["unlock 1234", "screen"])
+    // Five wrong ones in a row cost a minute, in the next process too: the right one is not even looked at. Where the next
+    // process takes a minute to start, the sixth wrong one is looked at, and costs five minutes.
+    let delayed = try await harness.run(["unlock wrong 6", "unlock 1234", "screen"])
     #expect(delayed.status == 0)
     #expect(delayed.output.contains("Locked") && !delayed.output.contains("The passcode is wrong"))
     #expect(delayed.output.contains("Too many wrong passcodes; none is checked"), "\(delayed.output)")
