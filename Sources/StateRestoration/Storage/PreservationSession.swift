@@ -35,6 +35,8 @@ struct PreservationSession: Sendable {
   private var files: [RestorationArchive.Part: PartFile] = [:]
   /// Objects that captures have announced since the last save.
   private var announced: Set<CaptureBatch.Key> = []
+  /// Why a capture could not be taken over; the next save says it, so that everything is captured anew.
+  private var owedFailure: ArchiveError?
   /// Whether the disk has what this run has edited while locked; nil when it has saved nothing of that.
   private var overlay: Durability?
 
@@ -80,7 +82,7 @@ struct PreservationSession: Sendable {
     let isOnDisk =
       loaded.choice == .newest && !loaded.isMerged && succession.retiring.isEmpty && loaded.damagedParts.isEmpty
     continued = isOnDisk && loaded.state.generation.rawValue > 0 ? loaded.state.generation : nil
-    overlay = nil
+    (overlay, owedFailure) = (nil, nil)
   }
 
   /// Begins anew.
@@ -96,7 +98,7 @@ struct PreservationSession: Sendable {
     succession = ArchiveSuccession(retiring: retiring ?? [])
     retiresEverything = retiring == nil
     continued = nil
-    overlay = nil
+    (overlay, owedFailure) = (nil, nil)
   }
 
   /// Begins a run on a locked device, or another hierarchy in it: earlier edits stay, as nobody's.
@@ -235,8 +237,23 @@ struct PreservationSession: Sendable {
     var findings: [PreservationOutcome.Finding]
   }
 
-  /// Brings the table up to date with a capture; what lies beside it comes first, as it may have left the table.
+  /// Brings the table up to date with a capture, wholly or not at all: a half-changed table would be saved.
+  ///
+  /// If it throws, every object is let go: the next capture of everything meets them anew.
   private mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) {
+    let before = (table, beside)
+    do throws(ArchiveError) {
+      try bring(batch)
+    } catch {
+      (table, beside) = before
+      table.letGoOfAll()
+      beside?.letGoOfAll()
+      throw error
+    }
+  }
+
+  /// Takes a capture over, first what lies beside the table, as it may have left that.
+  private mutating func bring(_ batch: CaptureBatch) throws(ArchiveError) {
     guard let (readable, divided, come) = beside?.divide(batch) else { return try table.commit(batch) }
     var besides = divided
     // What comes is edited, or not, as it was before.
@@ -264,9 +281,14 @@ struct PreservationSession: Sendable {
     for part in Set(rows.values.map(\.part)) { try table.leave(part, for: beside?.classes ?? []) }
   }
 
-  /// Brings the table up to date with a capture that is not saved yet; findings are the next save's.
+  /// Brings the table up to date with a capture that is not saved yet; findings are the next save's, and so is a failure.
   mutating func take(_ batch: CaptureBatch) {
-    guard (try? commit(batch)) != nil else { return table.letGoOfAll() }
+    guard owedFailure == nil else { return }
+    do {
+      try commit(batch)
+    } catch {
+      return owedFailure = error
+    }
     table.closeSave()
     beside?.table.closeSave()
     announced.formUnion(batch.announced)
@@ -280,12 +302,11 @@ struct PreservationSession: Sendable {
       // Nobody has looked at these objects before: they are met by this save.
       if base == .locked { batch.isMeeting = true }
     }
-    do {
-      try commit(batch)
-    } catch {
-      table.letGoOfAll()
-      throw error
+    if let failure = owedFailure {
+      owedFailure = nil
+      throw failure
     }
+    try commit(batch)
     if base == .locked, overlay == nil, table.written.isEmpty { return saved(nil, [], isWaiting: true) }
     let findings = table.standingFindings + (beside?.table.standingFindings ?? [])
     let written: Written?

@@ -65,6 +65,12 @@ struct StateBeside: Sendable {
     return (readable, beside, come)
   }
 
+  /// Forgets every live object, so that the next capture of everything meets them anew.
+  mutating func letGoOfAll() {
+    table.letGoOfAll()
+    (named, parents, children, keys) = ([:], [:], [:], [])
+  }
+
   private mutating func move(_ placement: CaptureBatch.Placement) {
     if let former = parents[placement.key] { children[former]?.remove(placement.key) }
     parents[placement.key] = placement.parent
