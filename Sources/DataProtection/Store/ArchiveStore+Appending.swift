@@ -113,11 +113,29 @@ extension ArchiveStore {
         try makeDurable(&state)
       } catch {
         state.closeBases()
-        // On a volume that nobody can write, a state that could be read is on the disk.
-        guard error.errno != FileSystemError.Code.readOnlyFileSystem.rawValue else { return }
-        throw error
+        guard error.errno == FileSystemError.Code.readOnlyFileSystem.rawValue else { throw error }
+        try synchronizeUnwritable(state)
       }
     }
+  }
+
+  /// Syncs what the slot has, where nothing can be written once more.
+  ///
+  /// A volume may have become read-only while what a killed run has written was in the page cache only. On one that was mounted so a
+  /// sync does nothing, and some file systems for reading alone have none (`EINVAL`).
+  private func synchronizeUnwritable(_ state: ArchiveStoreState) throws(ProtectionError) {
+    let text = "The volume can't be written, and what was saved before may not survive a power cut."
+    func synchronize(_ descriptor: Descriptor) throws(ProtectionError) {
+      do throws(ProtectionError) {
+        try store.fileSystem.synchronize(descriptor, orSay: text)
+      } catch  where error.errno == FileSystemError.Code.invalidArgument.rawValue {
+        return
+      }
+    }
+    for name in try state.slot.files() {
+      if let file = try state.slot.open(name) { try synchronize(file.descriptor) }
+    }
+    for directory in [state.slot.descriptor, store.directory, store.parent] { try synchronize(directory) }
   }
 
   /// Writes the frames of the newest generation and the ledger once more, and syncs both with their names.

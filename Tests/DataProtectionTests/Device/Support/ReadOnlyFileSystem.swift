@@ -1,7 +1,7 @@
 import FaultyFileSystem
 import FileSystem
 
-/// A read-only mount of a simulated disk.
+/// A read-only mount of a simulated disk; a sync does nothing there, as in Linux.
 struct ReadOnlyFileSystem: WrappingFileSystem {
   let base: any FileSystem
 
@@ -32,8 +32,5 @@ struct ReadOnlyFileSystem: WrappingFileSystem {
   func write(_ descriptor: Descriptor, _ bytes: RawSpan, at offset: Int64) throws(FileSystemError) -> Int {
     throw refuse(.write)
   }
-  func synchronize(_ descriptor: Descriptor) throws(FileSystemError) { throw refuse(.synchronize) }
-  func synchronizeData(_ descriptor: Descriptor) throws(FileSystemError) { throw refuse(.synchronizeData) }
   func allocate(_ descriptor: Descriptor, length: Int64) throws(FileSystemError) { throw refuse(.allocate) }
-
 }
