@@ -32,6 +32,17 @@ extension Table {
     try boundAbsent()
   }
 
+  /// Whether a capture changes nothing but values and facts of objects that have their rows.
+  func hasRows(of batch: CaptureBatch) -> Bool {
+    guard batch.placements.isEmpty, batch.removals.isEmpty, batch.releases.isEmpty, batch.outgrown.isEmpty,
+      batch.orders.isEmpty, batch.leftGifts.isEmpty, batch.removedRows.isEmpty
+    else { return false }
+    return batch.records.allSatisfy { record in
+      guard let holding = holding(record.key) else { return true }
+      return holding.row != nil && holding.attributes.model == record.model && holding.protection == record.protection
+    }
+  }
+
   /// Says that the disk has everything: what changes from now on is of the next save.
   mutating func noteSaved() {
     save &+= 1

@@ -241,11 +241,12 @@ struct PreservationSession: Sendable {
   ///
   /// If it throws, every object is let go: the next capture of everything meets them anew.
   private mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) {
-    let before = (table, beside)
+    // Each object's values are written wholly or not at all anyway: for them alone, as after a key press, nothing is copied.
+    let before = table.hasRows(of: batch) ? nil : (table, beside)
     do throws(ArchiveError) {
       try bring(batch)
     } catch {
-      (table, beside) = before
+      if let before { (table, beside) = before }
       table.letGoOfAll()
       beside?.letGoOfAll()
       throw error
