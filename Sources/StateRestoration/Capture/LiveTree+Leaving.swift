@@ -88,6 +88,17 @@ extension LiveTree {
       LeftObject(isTop: node.parent == nil, parent: node.parent?.controller, path: node.path, identity: identity))
   }
 
+  /// Whether a node has left something that stays whole, since one above it came anew.
+  private func isBelowLeftWhole(_ node: LiveNode) -> Bool {
+    guard !walk.leftWhole.isEmpty else { return false }
+    var above = node.parent
+    while let next = above {
+      if walk.leftWhole.contains(next.key) { return true }
+      above = next.parent
+    }
+    return false
+  }
+
   /// Forgets a node and those below it; returns those that were spared.
   @discardableResult
   private func remove(
@@ -106,8 +117,7 @@ extension LiveTree {
     // The state of a shared object that has died is carried over: the next one of its name may ask for it.
     let isCarriedOver =
       isComingAnew || (node.kind == .shared && node.object == nil) || node.leavesState
-      || walk.displaced.contains(node.key)
-      || (node.parent.map { walk.leftWhole.contains($0.key) } ?? false)
+      || walk.displaced.contains(node.key) || isBelowLeftWhole(node)
     // Alive until the capture has dealt with the children that have left them.
     walk.orphans += order
     for one in order.reversed() {

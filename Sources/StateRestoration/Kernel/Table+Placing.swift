@@ -1,4 +1,5 @@
 internal import DataProtection
+internal import FoundationShim
 internal import RestorationArchive
 
 /// The objects that come with a capture, and their values.
@@ -126,7 +127,19 @@ extension Table {
   private mutating func bring(_ former: NodeID?, to row: NodeID) throws(ArchiveError) {
     guard let former, former != row, try writer.node(former) != nil else { return }
     if !closed.contains(former) { try open(row) }
+    try standInstead(of: former, row)
     try move(contentsOf: former, into: row)
+  }
+
+  /// Has a row stand where the row of its object has stood among its siblings.
+  private mutating func standInstead(of former: NodeID, _ row: NodeID) throws(ArchiveError) {
+    guard let place = try place(of: row), let parent = place.parent, try writer.node(former)?.parent == parent else {
+      return
+    }
+    try noteOrder(at: place, isShared: true)
+    formerOrders[parent]?.removeAll { $0.row == row }
+    guard let index = formerOrders[parent]?.firstIndex(where: { $0.row == former }) else { return }
+    formerOrders[parent]?[index] = FormerRow(row: row, identifier: place.identifier)
   }
 
   /// Moves an object that came by itself, with its record, to another row, whose records can't be given.
@@ -297,7 +310,9 @@ extension Table {
     for row in present where parts[weakest.part].isWeaker(than: parts[row.part]) {
       guard var attributes = try writer.node(row)?.attributes, attributes.savedAt == nil else { continue }
       attributes.flags.insert(.carriedOver)
-      attributes.savedAt = writer.context.timeSaved
+      // Rows that objects leave in this run get the time of the last save.
+      let last = writer.context.timeSaved.timeIntervalSinceReferenceDate
+      attributes.savedAt = Date(timeIntervalSinceReferenceDate: last.nextDown)
       try writer.setAttributes(attributes, of: row)
     }
   }

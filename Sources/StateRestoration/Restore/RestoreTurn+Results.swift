@@ -24,8 +24,9 @@ extension RestoreTurn {
         tree.given.noteRenamed(object)
       }
       var given = given(at: index)
-      if isLate, case .unread(let row) = given { given = .late(row) }
-      if isLate, case .own(let row) = given, plan.records(of: index).isEmpty { given = .late(row) }
+      let row = plan.nodes[index].id
+      // Also what a migration has made of no record.
+      if isLate, given == .unread(row) || (given.node == row && plan.records(of: index).isEmpty) { given = .late(row) }
       tree.given.note(
         object, given, of: plan.details(of: index).model.map { _ in plan.identity(of: index) },
         outlives: plan.nodes[index].kind == .shared || plan.nodes[index].flags.contains(.byHand))

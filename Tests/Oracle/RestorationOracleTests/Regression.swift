@@ -2032,5 +2032,89 @@ struct Regression: Sendable, CustomTestStringConvertible {
         unlock
         save
         """),
+    Regression(
+      name: "a page closed below one that comes anew stays whole with what lies below it",
+      script: """
+        push root/e plain value=1
+        push root/e/a plain value=2
+        push root/e/a/c plain value=3
+        show root model=A
+        save
+        show root model=B
+        close root/e/a
+        save
+        launch model=A
+        """),
+    Regression(
+      name: "a late page stands where it stood though its row is another's",
+      script: """
+        save
+        launch version=2
+        push root/c plain
+        killInSave call=20
+        close root/c
+        push root/e plain
+        push root/b plain
+        restoreLate root/b
+        rename root/b c
+        restoreLate root/c
+        save
+        launch
+        """),
+    Regression(
+      name: "a late page of another version is met as it is where its row has no record",
+      script: """
+        push root/e note
+        push root/e/b card
+        save
+        launch version=3
+        close root/e
+        killInSave call=21
+        launch version=3
+        push root/e special
+        restoreLate root/e
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that took the place of one that waited for the unlock was live later",
+      script: """
+        configure none
+        lock
+        push root/e special protection=complete
+        save
+        edit root/e value=3
+        save
+        launch
+        push root/e plain
+        unlock
+        launch hiding=e
+        save
+        launch
+        """),
+    Regression(
+      name: "nothing is acknowledged that a run left in memory before the disk could not be written",
+      script: """
+        save
+        push root/d plain
+        save
+        edit root value=3
+        killInSave call=4
+        failingSave fault=0 call=0
+        cutPower losing=18446744073709551615
+        unlock
+        crashInLaunch c
+        """),
+    Regression(
+      name: "a page that has no place keeps nobody waiting for the unlock",
+      script: """
+        configure none
+        push root/e plain
+        push root/e/a plain
+        push root/e/a/b plain
+        cutPowerInSave call=24 losing=32
+        push root/e/a/b plain protection=first
+        unlock
+        """),
   ]
 }

@@ -157,7 +157,8 @@ extension Life {
   package var waitsForUnlock: Bool {
     guard isLocked, !readable.isEmpty else { return isLocked }
     let waits = !(stored.map { Set($0.rows.values.map(\.protection)) } ?? []).isDisjoint(with: away)
-    return waits || !pending.isEmpty || !unreadable().isEmpty
+    // Objects that have no place are not saved.
+    return waits || !pending.isEmpty || !unreadable().isDisjoint(with: order(withKept: true))
   }
 
   /// The device is unlocked, and nothing waits for that: one table goes on.
