@@ -1,6 +1,6 @@
 import StateRestoration
 
-// A declarative toolkit in 120 lines. Views are values that are made anew for every frame, so nothing of theirs outlives one:
+// A declarative toolkit in 150 lines. Views are values that are made anew for every frame, so nothing of theirs outlives one:
 // what has to come back lies in a scope, under the path of names that leads to the view.
 
 /// Something on the screen, made of other views.

@@ -164,9 +164,13 @@ internal import RestorationArchive
     // A program that let it go by mistake hears nothing else. One that ends lets the hierarchy go as well.
     guard preservesAutomatically != .never, standing != .discarded, let root else { return }
     let (window, log) = (window, log)
-    Task { @MainActor [weak root] in
+    // A job of the main actor alone would never run in a program that keeps its main thread.
+    turns.perform { [weak root] in
       guard root != nil else { return }
-      log.log(.warning, "nothing is preserved any more: the coordinator of “\(window)” is gone; keep it")
+      log.log(
+        .warning,
+        "nothing is preserved any more: the coordinator of “\(window)” is gone; "
+          + "keep the session, windows or coordinator")
     }
   }
 

@@ -178,6 +178,18 @@ import Testing
     try await waitUntil("a save") { session.coordinator.lastReceipt != nil }
   }
 
+  @Test func `a program in a loop of its own is told when it has not kept its session`() async throws {
+    let (device, draft, warnings) = (try await SimulatedDevice(), StoredValue("draft", ""), Warnings())
+    let loop = RestorationMainLoop.Pollable()
+    var configuration = RestorationConfiguration(mainLoop: loop.mainLoop)
+    configuration.log = warnings.log
+    let process = try await device.startProcess()
+    _ = try RestorationSession.openNow(on: process.device, root: draft, configuration: configuration)
+    loop.turn { !warnings.all.isEmpty }
+    #expect(warnings.all.first?.contains("“main” is gone; keep the session") == true)
+    withExtendedLifetime(draft) {}
+  }
+
   @Test func `a process without the standard descriptors gets none of them for its turns`() async {
     await #expect(processExitsWith: .exitCode(3)) {
       for descriptor in 0...2 as ClosedRange<Int32> { close(descriptor) }

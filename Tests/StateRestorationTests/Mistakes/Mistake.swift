@@ -40,7 +40,7 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case lockedScope = "A scope is read while the device is locked"
   // What is thrown or logged.
   case secondCoordinator = "Two coordinators for one scene"
-  case coordinatorGone = "The coordinator is not kept"
+  case coordinatorGone = "The session, windows or coordinator is not kept"
   case renamedField = "A field was renamed without a version"
   case blockedMainActor = "The main thread waits, in `readLine()` say"
   // What the lint says.
