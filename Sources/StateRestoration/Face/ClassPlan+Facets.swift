@@ -49,7 +49,7 @@
   func snapshot(of object: any RestorableObject) -> @MainActor () -> Void
   /// The version of the value's type; nil where the object names it.
   var version: StateVersion? { get }
-  /// What is wrong with the numbers of the migrations; nil when nothing is.
+  /// What is wrong with the end of the migrations; nil when nothing is.
   var flaw: String? { get }
 }
 

@@ -53,7 +53,7 @@ import Observation
     coding = (type as? any CodingObject.Type).map { ClassPlan.codingFacet($0) }
     stateVersion = state?.version
     if let flaw = state?.flaw {
-      preconditionFailure("The migrations of \(type) don't count up: \(flaw).")
+      preconditionFailure("The migrations of \(type) \(flaw).")
     }
   }
 

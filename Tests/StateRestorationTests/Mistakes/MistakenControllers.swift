@@ -40,7 +40,7 @@ nonisolated struct RefusesCoding: Codable, Sendable {
 
 nonisolated struct Newer: VersionedState {
   static var stateVersion: StateVersion { 2 }
-  static var migrations: StateMigrations<Newer> { return .none }
+  static var migrations: StateMigrations<Newer> { .none }
 }
 
 typealias Unmigrated = Newer

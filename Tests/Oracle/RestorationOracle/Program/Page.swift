@@ -60,7 +60,7 @@ struct FirstState: PageState {
 struct SecondState: PageState, VersionedState {
   static var stateVersion: StateVersion { 2 }
   static var migrations: StateMigrations<SecondState> {
-    StateMigration(from: 1) { (old: FirstState) in
+    StateMigrations(from: 1) { (old: FirstState) in
       var new = SecondState()
       new.first = old
       return new
@@ -78,12 +78,12 @@ struct SecondState: PageState, VersionedState {
 struct ThirdState: PageState, VersionedState {
   static var stateVersion: StateVersion { 3 }
   static var migrations: StateMigrations<ThirdState> {
-    StateMigration(from: 1) { (old: FirstState) in
+    StateMigrations(from: 1) { (old: FirstState) in
       var new = SecondState()
       new.first = old
       return new
     }
-    StateMigration(from: 2) { (old: SecondState) in
+    .then { (old: SecondState) in
       var new = ThirdState()
       new.second = old
       return new
