@@ -35,7 +35,7 @@
 
   /// Registers a class; the tag guards its state.
   ///
-  /// A ``RestorationFactory`` remakes its own instances. Those of any other class exist at launch or come from the delegate.
+  /// Its objects exist at launch, or come from the delegate; a class that makes them again is registered with `make`.
   /// The same class, registered again under its tag, replaces the former registration. Two classes under one tag trap.
   ///
   /// - Parameters:
@@ -53,11 +53,25 @@
     onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
   ) {
     extents[ObjectIdentifier(type)] = extent
-    let make = (type as? any RestorationFactory.Type).map { Self.maker($0) }
-    add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists, make: make), formerly: formerly)
+    add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists, make: nil), formerly: formerly)
   }
 
-  /// Registers a class whose instances are made by a closure; nil is final, as with ``RestorationFactory``.
+  /// Registers a restoration class: one whose objects a function makes again.
+  ///
+  /// ```swift
+  /// registry.register(EditorController.self, as: "editor", make: EditorController.makeForRestoration)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: The class. An instance of a subclass must have a tag of its own.
+  ///   - tag: The tag in the archive: stable through renamings of the type, and the class's alone.
+  ///   - formerly: Tags that earlier versions of the program used for it.
+  ///   - limit: The age after which state of the class is no longer restored; nil for none.
+  ///   - extent: The least extent of a launch that brings back objects of this very class; nil for that of the object above.
+  ///   - modelExists: Asked for state with a model identifier; state of a model object that is gone is not restored.
+  ///   - make: Makes the object of a path. Its answer is final: after nil the subtree is not restored, and nobody else is asked.
+  ///     It is called before any object decodes. It may read of the coder what an initialiser needs; references to other objects
+  ///     can't be resolved yet.
   public func register<Controller: RestorableController>(
     _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
     freshFor limit: Duration? = nil, extent: Lifecycle.LaunchOptions.Extent? = nil,
@@ -170,10 +184,6 @@
     sharedObjects[identifier] = SharedObject(object: object)
     coordinators.removeAll { $0.coordinator == nil }
     for entry in coordinators { entry.coordinator?.sharedObjectWasRegistered(as: identifier) }
-  }
-
-  private static func maker<Factory: RestorationFactory>(_ factory: Factory.Type) -> Maker<any RestorableController> {
-    { Factory.makeForRestoration(at: $0, coder: $1) }
   }
 
   private struct SharedObject { weak let object: (any RestorableObject)? }

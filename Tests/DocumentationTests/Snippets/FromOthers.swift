@@ -15,15 +15,17 @@ import StateRestoration
 
     init(note: ModelIdentifier) { self.note = note }
 
+    static func makeForRestoration(at path: RestorationPath, coder: RestorationDecoder) -> NoteViewController? {
+      coder.modelIdentifier.map(NoteViewController.init)
+    }
+
     func applicationFinishedRestoringState() { scrollToCaret() }
 
     func scrollToCaret() {}
   }
 
   @MainActor func register(in registry: RestorationRegistry) {
-    registry.register(NoteViewController.self, as: "note") { _, coder in
-      coder.modelIdentifier.map(NoteViewController.init)
-    }
+    registry.register(NoteViewController.self, as: "note", make: NoteViewController.makeForRestoration)
   }
   // snippet end
 

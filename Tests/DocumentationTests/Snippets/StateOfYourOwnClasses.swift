@@ -20,7 +20,7 @@ struct OwnClassesSnippets {
   // snippet end
 
   // snippet: Factory
-  @Observable final class NoteController: StatefulObject, RestorationFactory {
+  @Observable final class NoteController: RestorableController, StatefulObject {
     nonisolated struct State: Codable, Sendable {
       var draft = ""
     }
@@ -33,9 +33,7 @@ struct OwnClassesSnippets {
       self.note = note
     }
 
-    static func makeForRestoration(
-      at path: RestorationPath, coder: RestorationDecoder
-    ) -> (any RestorableController)? {
+    static func makeForRestoration(at path: RestorationPath, coder: RestorationDecoder) -> NoteController? {
       coder.modelIdentifier.map { NoteController(note: $0) }
     }
   }
@@ -44,7 +42,8 @@ struct OwnClassesSnippets {
   // snippet: Register
   @MainActor func register(with restorer: RestorationCoordinator) {
     restorer.registry.register(
-      NoteController.self, as: "note", formerly: ["memo"], freshFor: .seconds(30 * 24 * 3600))
+      NoteController.self, as: "note", formerly: ["memo"], freshFor: .seconds(30 * 24 * 3600),
+      make: NoteController.makeForRestoration)
     restorer.registry.registerBlueprint("settings") { _, _ in SettingsController() }
   }
   // snippet end
