@@ -13,8 +13,8 @@ public import FoundationShim
 
   /// The controller that the user sees on top; nil by default, which asks the hierarchies from their roots.
   ///
-  /// A snapshot is kept only if this controller was preserved, and with it all that is seen in it: containers say what that
-  /// is, in ``SelectiveContainer/visibleControllers``.
+  /// A snapshot is kept only if this controller was preserved, and with it all that is seen in it: a ``ContainerController`` says
+  /// what that is, in ``ContainerController/visibleControllers``; of any other all children with an identifier are seen.
   var topVisibleController: (any RestorableController)? { get }
 
   /// The visible controllers as an opaque payload, taken after sensitive content was hidden; `nil` for none.

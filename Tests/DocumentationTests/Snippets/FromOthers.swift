@@ -90,16 +90,12 @@ import StateRestoration
 
   // snippet: FromAppKit
   /// The windows of a program: each is made again by its class, and its content by its own.
-  @Observable final class Windows: RestorationContainer {
-    let restoration: RestorationIdentity = "windows"
+  @Observable final class Windows: ContainerController {
     private(set) var open: [WindowController] = []
 
-    var restorationChildren: [any RestorableController] { open }
+    override var containedControllers: [any RestorableController] { open }
 
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
-    func installRestoredChildren(_ children: [RestoredChild]) {
-      open = children.arranged(with: open)
-    }
+    override func install(_ children: [RestoredChild]) { open = children.arranged(with: open) }
   }
 
   @MainActor func registerWindows(in registry: RestorationRegistry, screens: [WindowController.Frame]) {

@@ -53,25 +53,46 @@ struct OwnClassesSnippets {
   }
 
   // snippet: Container
-  final class PairController: SelectiveContainer {
-    let restoration: RestorationIdentity = "pair"
-    var left: (any RestorableController)?
-    var right: (any RestorableController)?
-    var isFolded = false
+  /// A screen with a drawer that slides over it.
+  @Observable final class DrawerController: ContainerController {
+    private(set) var content: (any RestorableController)?
+    private(set) var drawer: (any RestorableController)?
+    var isOpen = false
 
-    var restorationChildren: [any RestorableController] { [left, right].compactMap { $0 } }
-    var visibleControllers: [any RestorableController] { isFolded ? [] : restorationChildren }
-
-    func restorationRole(of child: any RestorableController) -> RestorationRole? {
-      child === left ? "left" : "right"
+    init(content: any RestorableController, drawer: any RestorableController) {
+      (self.content, self.drawer) = (content, drawer)
+      super.init("drawer")
     }
 
-    func installRestoredChildren(_ children: [RestoredChild]) {
-      for child in children {
-        guard let controller = child.controller else { continue }
-        if child.role == "left" { left = controller } else { right = controller }
-      }
+    override var containedControllers: [any RestorableController] { [content, drawer].compactMap { $0 } }
+
+    override var visibleControllers: [any RestorableController] {
+      isOpen ? restorationChildren : restorationChildren.filter { $0 !== drawer }
     }
+
+    override func restorationRole(of child: any RestorableController) -> RestorationRole? {
+      child === drawer ? "drawer" : super.restorationRole(of: child)
+    }
+
+    override func install(_ children: [RestoredChild]) {
+      content = children.filter { $0.role == nil }.newest ?? content
+      drawer = children.filter { $0.role == "drawer" }.newest ?? drawer
+    }
+  }
+  // snippet end
+
+  // snippet: OwnSuperclass
+  class Screen {}  // your toolkit's
+
+  final class PagesController: Screen, RestorationContainer {
+    let restoration: RestorationIdentity = "pages"
+    var pages: [any RestorableController] = []
+
+    var restorationChildren: [any RestorableController] { pages }
+
+    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+
+    func installRestoredChildren(_ children: [RestoredChild]) { pages = children.arranged(with: pages) }
   }
   // snippet end
 
