@@ -319,8 +319,7 @@ let application = try RestorableApplication(device: device, coordinator: coordin
 let url = CommandLine.arguments.dropFirst().first.flatMap { URL(string: $0) }
 try await application.launch(url.map(Lifecycle.LaunchOptions.opening) ?? .icon)
 coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
-let driver = SignalDriver()
-driver.start(driving: application.lifecycle)
+application.answerSignals()
 draw()
 while let line = await Task.detached(operation: { readLine() }).value {
   guard try await handle(line.split(separator: " ").map(String.init), application, device) else { break }
