@@ -120,21 +120,30 @@ struct OwnClassesSnippets {
     restorer.registry.share(library, as: "library")
   }
   // snippet end
-
-  final class Painter: RestorableController {
-    let restoration: RestorationIdentity = "painter"
-    @Restored("ink", using: .colour) var ink = Colour(red: 0, green: 0, blue: 0)
-  }
 }
 
-// snippet: Saver
-struct Colour: Sendable {
+// snippet: Wrapper
+// Somebody else's type.
+struct Colour: Sendable, Equatable {
   var red, green, blue: Double
 }
 
-extension RestorationSaver where Value == Colour, Stored == [Double] {
-  static let colour = RestorationSaver(
-    preserve: { [$0.red, $0.green, $0.blue] },
-    restore: { $0.count == 3 ? Colour(red: $0[0], green: $0[1], blue: $0[2]) : nil })
+/// Its form in the archive.
+nonisolated struct StoredColour: Codable, Sendable {
+  var red, green, blue: Double
+
+  init(_ colour: Colour) { (red, green, blue) = (colour.red, colour.green, colour.blue) }
+
+  var colour: Colour { Colour(red: red, green: green, blue: blue) }
+}
+
+final class PainterController: RestorableController {
+  let restoration: RestorationIdentity = "painter"
+  @Restored("ink") private var storedInk = StoredColour(Colour(red: 0, green: 0, blue: 0))
+
+  var ink: Colour {
+    get { storedInk.colour }
+    set { storedInk = StoredColour(newValue) }
+  }
 }
 // snippet end
