@@ -57,7 +57,7 @@ internal import RestorationArchive
     _ = plan.markedProperties(of: object)
     isList = object is ListController
     isScope = object is RestorationScope
-    joins = plan.state != nil && object is any MergingController
+    joins = plan.state != nil && object is any MergingObject
     awareness =
       if plan.observesEverything {
         .everything

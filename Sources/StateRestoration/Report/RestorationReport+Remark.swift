@@ -54,7 +54,7 @@ extension RestorationReport {
     /// So many older states of the object could have been given as well: there is a conflict, and they wait until it is
     /// settled.
     case superseded(Int)
-    /// The stored state and the edits made while the device was locked were joined; see ``MergingController``.
+    /// The stored state and the edits made while the device was locked were joined; see ``MergingObject``.
     case joined
     /// Stored state could not be joined with the newer one, for this reason.
     case notJoined(String)

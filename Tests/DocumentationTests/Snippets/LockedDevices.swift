@@ -4,8 +4,8 @@ import StateRestoration
 
 struct LockedDevicesSnippets {
   // snippet: Merging
-  @Observable final class PageController: MergingController {
-    let restoration: RestorationIdentity = "page"
+  @Observable final class Page: RestorableView, MergingObject {
+    let restoration = RestorationIdentity("page", protection: .complete)
     var restorableState = ""
 
     func merged(stored: String, pending: String) -> String { stored + "\n" + pending }

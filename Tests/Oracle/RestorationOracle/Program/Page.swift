@@ -198,7 +198,7 @@ enum Pages<R: Release> {
   final class Card: VersionedPage<R> {}
   final class Sketch: VersionedPage<R> {}
   final class Drawing: VersionedPage<R> {}
-  final class Diary: VersionedPage<R>, MergingController {
+  final class Diary: VersionedPage<R>, MergingObject {
     func merged(stored: R.State, pending: R.State) -> R.State {
       var joined = stored
       joined.content.items = (stored.content.items + pending.content.items).distinct
