@@ -170,6 +170,23 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
     self.init(identifier, `class`, model, priority, version, protection, isExcluded: false)
   }
 
+  /// Names an object by a text that is made at run time, such as a title, and says what else is to be known of it.
+  ///
+  /// - Parameters:
+  ///   - identifier: What it is called among its siblings.
+  ///   - class: The tag of the registered class that remakes a controller; nil for one that exists at launch.
+  ///   - model: Which model object a controller's state belongs to; nil for none.
+  ///   - priority: How soon a controller's state is left out when the archive outgrows its budget.
+  ///   - version: The version of what coder methods and marked properties preserve.
+  ///   - protection: The class of protection of its state, and of that below it; nil for its parent's.
+  public init(
+    _ identifier: String, class: RestorationClass? = nil, model: ModelIdentifier? = nil,
+    priority: RestorationArchive.Priority = .normal, version: StateVersion = 1, protection: ProtectionClass? = nil
+  ) {
+    self.init(
+      RestorationIdentifier(identifier), `class`, model, priority, version, protection, isExcluded: false)
+  }
+
   /// Names an object that has nothing else to say.
   public init(stringLiteral identifier: String) { self.init(RestorationIdentifier(rawValue: identifier)) }
 

@@ -96,10 +96,6 @@ struct OwnClassesSnippets {
   }
   // snippet end
 
-  final class Library: RestorableObject {
-    @Restored("sort order") var sortOrder = "title"
-  }
-
   // snippet: Reference
   final class InspectorController: RestorableController, CodingObject {
     let restoration: RestorationIdentity = "inspector"
@@ -116,6 +112,10 @@ struct OwnClassesSnippets {
   // snippet end
 
   // snippet: Shared
+  final class Library: RestorableObject {
+    @Restored("sort order") var sortOrder = "title"
+  }
+
   @MainActor func share(_ library: Library, with restorer: RestorationCoordinator) {
     restorer.registry.share(library, as: "library")
   }

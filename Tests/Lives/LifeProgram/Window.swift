@@ -17,7 +17,7 @@ import StateRestoration
 
   /// A note that is there at every launch, with its class; or the window.
   init(_ name: String, _ own: Level?, in notes: [Note] = []) {
-    restoration = RestorationIdentity(RestorationIdentifier(name), protection: own?.protection)
+    restoration = RestorationIdentity(name, protection: own?.protection)
     self.notes = notes
   }
 
