@@ -50,7 +50,7 @@ import Testing
       let restoration: RestorationIdentity = "pages"
       let restorationChildren: [any RestorableController] = []
       func installRestoredChild(_ children: [RestoredChild]) {}
-      func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+      func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
     }
     """,
     "A container without roles": """

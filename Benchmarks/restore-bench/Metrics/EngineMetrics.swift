@@ -162,7 +162,7 @@ final class Container: RestorationContainer {
     restoration = RestorationIdentity(identifier)
   }
 
-  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) {}
 }
 

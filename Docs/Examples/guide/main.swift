@@ -124,7 +124,7 @@ final class AppDelegate: RestorationCoordinatorDelegate, RestorableApplicationDe
   let stack: NavigationController
   var application: RestorableApplication?
   var device: ProtectedDevice?
-  var handle: ProtectedFileHandle?
+  var handle: ProtectedFiles.Handle?
   private(set) var heard: [String] = []
 
   init() {

@@ -98,10 +98,12 @@ import FoundationShim
   /// Throws `killed` or `watchdog` when the program ended in the middle, `illegalTransition` when it runs already, and
   /// `waitsForItself` when called by one of its own callbacks.
   @discardableResult
-  public func launch(_ options: Lifecycle.LaunchOptions = .icon) async throws(LifecycleError) -> RestorationReport? {
+  public func launch(_ options: Lifecycle.LaunchOptions = .icon) async throws(Lifecycle.RequestError)
+    -> RestorationReport?
+  {
     engine.beginGuard()
     await snapshots.begin()
-    do throws(LifecycleError) {
+    do throws(Lifecycle.RequestError) {
       try await lifecycle.launch(options)
     } catch {
       // A program that was killed leaves the guard's mark on disk, as its end would.
@@ -121,7 +123,7 @@ import FoundationShim
   /// ``RestoredWindows/discard(_:)`` deletes each. `discardFailed` is also thrown, now and later, after a list of windows was
   /// lost: nobody can name those that were only in it.
   public func forceQuit() async throws(RestorationError) {
-    do throws(LifecycleError) {
+    do throws(Lifecycle.RequestError) {
       try lifecycle.kill(.forceQuit)
     } catch {
       throw RestorationError(.discardFailed, "The program does not run, so nothing was deleted.", cause: error)
@@ -243,13 +245,13 @@ import FoundationShim
   ///
   /// One that can't be opened again, because the file is gone, say, is told to the delegate; while locked it is tried again
   /// after the unlock. The handle is not retained.
-  public func manage(_ handle: ProtectedFileHandle) { keep(handle) }
+  public func manage(_ handle: ProtectedFiles.Handle) { keep(handle) }
 
   /// Closes and opens a handle with the program.
   func keep(_ handle: any ReopenableHandle) { handles.add(handle) }
 
   private func reopeningFailed(of handle: any ReopenableHandle, with error: ProtectionError) {
-    guard let handle = handle as? ProtectedFileHandle else { return }
+    guard let handle = handle as? ProtectedFiles.Handle else { return }
     delegate?.didFailToReopen(handle, error: error)
   }
 
@@ -263,8 +265,8 @@ import FoundationShim
 
 extension RestorableApplication: LifecycleWork {
   /// Every controller and view that frees memory, parents first.
-  package var memoryWarningResponders: [any MemoryWarningResponder] {
-    walk.objects.compactMap { $0 as? any MemoryWarningResponder }
+  package var memoryWarningResponders: [any Lifecycle.MemoryWarningResponder] {
+    walk.objects.compactMap { $0 as? any Lifecycle.MemoryWarningResponder }
   }
 
   /// Does one step of a transition; the life cycle calls it.

@@ -38,7 +38,7 @@ public import FoundationShim
   func didPreserve(_ result: Result<PreservationOutcome, RestorationError>)
 
   /// A handle could not be opened anew; while locked it is tried again after the unlock, without being told here.
-  func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError)
+  func didFailToReopen(_ handle: ProtectedFiles.Handle, error: ProtectionError)
 }
 
 extension RestorableApplicationDelegate {
@@ -64,5 +64,5 @@ extension RestorableApplicationDelegate {
   public func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) {}
 
   /// Does nothing.
-  public func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError) {}
+  public func didFailToReopen(_ handle: ProtectedFiles.Handle, error: ProtectionError) {}
 }

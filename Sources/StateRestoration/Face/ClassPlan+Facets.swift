@@ -28,7 +28,7 @@
 @MainActor protocol RolesFacet {
   func roles(
     of children: [any RestorableController], in object: any RestorableObject
-  ) -> [ObjectIdentifier: RestorationRole]
+  ) -> [ObjectIdentifier: RestoredChild.Role]
 }
 
 /// How to read and assign an object's one value.
@@ -127,9 +127,9 @@ struct OwnerFacet<T: RestorationViewOwner>: ViewsFacet {
 struct ContainerFacet<T: RestorationContainer>: RolesFacet {
   func roles(
     of children: [any RestorableController], in object: any RestorableObject
-  ) -> [ObjectIdentifier: RestorationRole] {
+  ) -> [ObjectIdentifier: RestoredChild.Role] {
     let container = downcast(object, to: T.self)
-    var roles: [ObjectIdentifier: RestorationRole] = [:]
+    var roles: [ObjectIdentifier: RestoredChild.Role] = [:]
     for child in children {
       // In this order: few children have a role, and only those are asked for their names.
       guard let role = container.restorationRole(of: child), child.restoration.identifier != nil else { continue }

@@ -14,5 +14,5 @@
   /// What a child is to this container, when its place in the order doesn't say it: a column, a presentation. Else nil.
   ///
   /// Recorded when preserving, and given back as ``RestoredChild/role``.
-  func restorationRole(of child: any RestorableController) -> RestorationRole?
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role?
 }

@@ -46,7 +46,7 @@ extension RestorationReport {
     /// A reference whose object was not restored, by key.
     case unresolvedReference(key: String)
     /// The restoration class recorded in the state is not registered; another rung gave the object.
-    case unregisteredClass(RestorationClass)
+    case unregisteredClass(RestorationIdentity.ClassTag)
     /// The state had waited for an object that it fits.
     case wasAbsent
     /// The newest record of the state can't be read now and stays; an older one was given.

@@ -142,7 +142,7 @@ extension RestorationSession {
     lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {
     defer { delegate.end(by: nil) }
-    do throws(LifecycleError) {
+    do throws(Lifecycle.RequestError) {
       try await application.launch()
     } catch {
       throw RestorationError(opening: error)
@@ -159,7 +159,7 @@ extension RestorationSession {
       throw error
     }
     await application.finishForceQuit()
-    do throws(LifecycleError) {
+    do throws(Lifecycle.RequestError) {
       try await application.lifecycle.terminate()
     } catch {
       await application.finishForceQuit()

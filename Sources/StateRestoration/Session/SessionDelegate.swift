@@ -93,7 +93,7 @@ extension RestorationSessionDelegate {
   func removeSnapshot() { program?.removeSnapshot() }
   func didRestore(_ report: RestorationReport) { program?.didRestore(report) }
   func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) { program?.didPreserve(result) }
-  func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError) {
+  func didFailToReopen(_ handle: ProtectedFiles.Handle, error: ProtectionError) {
     program?.didFailToReopen(handle, error: error)
   }
 }

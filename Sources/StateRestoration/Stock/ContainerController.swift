@@ -62,7 +62,7 @@ open class ContainerController: CodingObject, RestorationContainer, RestorationV
   open func applicationFinishedRestoringState() {}
 
   /// The role of a child whose place in the order doesn't say it: a column, the presented child.
-  open func restorationRole(of child: any RestorableController) -> RestorationRole? {
+  open func restorationRole(of child: any RestorableController) -> RestoredChild.Role? {
     child === presentedController ? .presented : nil
   }
 

@@ -22,7 +22,7 @@ struct LockedDevicesSnippets {
   // snippet: ManagedHandle
   @MainActor func openDiary(
     _ device: ProtectedDevice, _ application: RestorableApplication
-  ) throws -> ProtectedFileHandle {
+  ) throws -> ProtectedFiles.Handle {
     let diary = try device.files(in: "diary")
     try diary.append(Data("Dear diary, ".utf8), to: "today")
     let handle = try diary.open("today")

@@ -70,7 +70,7 @@ struct OwnClassesSnippets {
       isOpen ? restorationChildren : restorationChildren.filter { $0 !== drawer }
     }
 
-    override func restorationRole(of child: any RestorableController) -> RestorationRole? {
+    override func restorationRole(of child: any RestorableController) -> RestoredChild.Role? {
       child === drawer ? "drawer" : super.restorationRole(of: child)
     }
 
@@ -90,7 +90,7 @@ struct OwnClassesSnippets {
 
     var restorationChildren: [any RestorableController] { pages }
 
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
 
     func installRestoredChildren(_ children: [RestoredChild]) { pages = children.arranged(with: pages) }
   }

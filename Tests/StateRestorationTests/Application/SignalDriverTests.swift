@@ -245,7 +245,7 @@ import Testing
     FileHandle.standardOutput.write(Data((name + "\n").utf8))
   }
 
-  var memoryWarningResponders: [any MemoryWarningResponder] { [] }
+  var memoryWarningResponders: [any Lifecycle.MemoryWarningResponder] { [] }
 
   func perform(_ step: LifecycleStep) async {
     if step == .restore || step == .preserve { note(step.description) }

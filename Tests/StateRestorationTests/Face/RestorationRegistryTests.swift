@@ -52,7 +52,7 @@ import Testing
   }
 
   private func accepts(
-    _ registry: RestorationRegistry, _ object: any RestorableObject, recorded tag: RestorationClass?
+    _ registry: RestorationRegistry, _ object: any RestorableObject, recorded tag: RestorationIdentity.ClassTag?
   ) -> Bool {
     registry.asker(object).mismatch(with: Identity(classTag: tag)) == nil
   }
@@ -90,7 +90,7 @@ import Testing
     let registry = RestorationRegistry()
     registry.register(Editor.self, as: "editor", formerly: ["note-editor", "old-editor"])
     registry.register(Editor.self, as: "editor", formerly: ["note-editor"], freshFor: .seconds(60)) { _, _ in nil }
-    for tag in ["editor", "note-editor"] as [RestorationClass] {
+    for tag in ["editor", "note-editor"] as [RestorationIdentity.ClassTag] {
       let registered = try #require(registry.registeredClass(tag))
       #expect(registered.freshFor == .seconds(60))
       let make = try #require(registered.make)

@@ -27,7 +27,7 @@ final class Fleeting: RestorationParent {
 final class Deaf: RestorationContainer {
   let restoration: RestorationIdentity = "root"
   var restorationChildren: [any RestorableController] { [] }
-  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) {}
 }
 

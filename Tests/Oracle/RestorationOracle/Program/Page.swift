@@ -116,7 +116,7 @@ struct ThirdState: PageState, VersionedState {
 
   var restorationChildren: [any RestorableController] { pages }
 
-  func restorationRole(of child: any RestorableController) -> RestorationRole? {
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? {
     (child as? Page)?.isPresented == true ? .presented : nil
   }
 
@@ -223,7 +223,7 @@ extension ProgramVersion {
     page.restoration.identifier = RestorationIdentifier(name)
     page.restoration.model = model.map { ModelIdentifier(rawValue: $0) }
     page.kind = kind
-    page.restoration.class = hasTag(kind) ? RestorationClass(rawValue: tag(of: kind)) : nil
+    page.restoration.class = hasTag(kind) ? RestorationIdentity.ClassTag(rawValue: tag(of: kind)) : nil
     return page
   }
 
@@ -254,7 +254,7 @@ extension ProgramVersion {
     _ release: R.Type, in registry: RestorationRegistry, _ modelExists: @escaping @MainActor (String) -> Bool,
     _ make: @escaping @MainActor ([String], PageClass) -> Page?
   ) {
-    let tags = noteTags.map { RestorationClass(rawValue: $0) }
+    let tags = noteTags.map { RestorationIdentity.ClassTag(rawValue: $0) }
     let exists: @MainActor (ModelIdentifier) -> Bool = { modelExists($0.rawValue) }
     registry.register(Pages<R>.Note.self, as: tags[0], formerly: Array(tags.dropFirst()), onlyIf: exists) { path, _ in
       make(path.names, .note) as? Pages<R>.Note

@@ -7,7 +7,7 @@ import StateRestoration
   var restorableState: String
   @ObservationIgnored var journal: Journal?
 
-  init(_ text: String = "", model: ModelIdentifier? = nil, tag: RestorationClass? = nil) {
+  init(_ text: String = "", model: ModelIdentifier? = nil, tag: RestorationIdentity.ClassTag? = nil) {
     restorableState = text
     restoration = RestorationIdentity("page", class: tag, model: model)
   }
