@@ -16,19 +16,19 @@ extension Lifecycle {
   ///   `backgroundTimeOver` when the background time is used up; another code when the program does not run.
   public func beginBackgroundTask(
     named name: String, expirationHandler: @escaping @MainActor () -> Void
-  ) throws(LifecycleError) -> Lifecycle.BackgroundTask {
+  ) throws(Lifecycle.RequestError) -> Lifecycle.BackgroundTask {
     guard state.isRunning else {
-      throw LifecycleError(
+      throw Lifecycle.RequestError(
         code: .notRunning, from: state, message: "The background task \(name) was begun while \(state).")
     }
     guard !isTerminating else {
-      throw LifecycleError(
+      throw Lifecycle.RequestError(
         code: .terminating, from: state,
         message: "The background task \(name) was begun while the program is ending: finish the work in willTerminate, "
           + "or begin the task in didEnterBackground.")
     }
     guard state != .background || backgroundTimeRemaining != .zero else {
-      throw LifecycleError(
+      throw Lifecycle.RequestError(
         code: .backgroundTimeOver, from: state,
         message: "The background task \(name) was begun when the time for background tasks was over.")
     }
@@ -36,10 +36,10 @@ extension Lifecycle {
   }
 
   /// Ends a background task; the last one to end lets the program be suspended.
-  public func endBackgroundTask(_ task: Lifecycle.BackgroundTask) throws(LifecycleError) {
+  public func endBackgroundTask(_ task: Lifecycle.BackgroundTask) throws(Lifecycle.RequestError) {
     guard tasks.end(task) else {
       report(.backgroundTaskEndedTwice(name: task.name))
-      throw LifecycleError(
+      throw Lifecycle.RequestError(
         code: .backgroundTaskNotOpen,
         message: "The background task \(task.name) is not open: it was ended before, or ran out of time.")
     }

@@ -2,8 +2,8 @@ extension Lifecycle {
   /// Serves one request in its turn: the route's transitions, then what the request adds, then suspending.
   func serve(
     _ request: LifecycleRequest, preparing prepare: @MainActor () -> Void = {},
-    after: @MainActor (_ life: UInt64) async throws(LifecycleError) -> Void = { _ in }
-  ) async throws(LifecycleError) {
+    after: @MainActor (_ life: UInt64) async throws(Lifecycle.RequestError) -> Void = { _ in }
+  ) async throws(Lifecycle.RequestError) {
     if interruption?.isRunningHere == true { throw .waitingForItself(request, in: state) }
     await turns.begin()
     defer { turns.end() }
@@ -25,7 +25,7 @@ extension Lifecycle {
   }
 
   /// Suspends a program in the background that has no open task; the rest of a request, or one of its own.
-  func suspendIfIdle(life: UInt64) async throws(LifecycleError) {
+  func suspendIfIdle(life: UInt64) async throws(Lifecycle.RequestError) {
     guard state == .background, self.life == life else { return }
     guard tasks.open.isEmpty else {
       machine.keepRunning()
@@ -43,9 +43,9 @@ extension Lifecycle {
     }
   }
 
-  private func run(_ transition: LifecycleTransition, life: UInt64) async throws(LifecycleError) {
+  private func run(_ transition: LifecycleTransition, life: UInt64) async throws(Lifecycle.RequestError) {
     guard let steps = machine.steps(of: transition) else {
-      throw LifecycleError.illegal(transition, exitsOnSuspend: machine.exitsOnSuspend)
+      throw Lifecycle.RequestError.illegal(transition, exitsOnSuspend: machine.exitsOnSuspend)
     }
     isTerminating = transition.manner == .announced
     let watchdog = transition.budget.map { makeWatchdog($0) }
@@ -67,7 +67,7 @@ extension Lifecycle {
     if self.life != life, transition.to != .notRunning { throw endError() }
   }
 
-  private func step(_ step: LifecycleStep, life: UInt64) async throws(LifecycleError) {
+  private func step(_ step: LifecycleStep, life: UInt64) async throws(Lifecycle.RequestError) {
     switch step {
     case .restore, .showSnapshot, .removeSnapshot:
       if launchResponse.contains(.declinesRestoring) { return }
@@ -133,7 +133,7 @@ extension Lifecycle {
   }
 
   /// Opens what a request or the launch brought, if it was not opened yet.
-  private func openWaitingURL(life: UInt64) async throws(LifecycleError) {
+  private func openWaitingURL(life: UInt64) async throws(Lifecycle.RequestError) {
     guard let url = waitingURL else { return }
     waitingURL = nil
     try announce(.openURL, life: life)
@@ -141,7 +141,7 @@ extension Lifecycle {
   }
 
   /// Handles an event in the background.
-  func handleBackgroundEvent(_ name: String, life: UInt64) async throws(LifecycleError) {
+  func handleBackgroundEvent(_ name: String, life: UInt64) async throws(Lifecycle.RequestError) {
     try announce(.handleBackgroundEvent, life: life)
     try await interruptibly(life) { await self.delegate?.handleBackgroundEvent(name) }
   }
@@ -149,7 +149,7 @@ extension Lifecycle {
   /// Does work that a kill leaves behind.
   private func interruptibly(
     _ life: UInt64, _ body: @escaping @MainActor () async -> Void
-  ) async throws(LifecycleError) {
+  ) async throws(Lifecycle.RequestError) {
     let interruption = InterruptibleWork()
     self.interruption = interruption
     await interruption.run(body)
@@ -158,7 +158,7 @@ extension Lifecycle {
   }
 
   /// Tells the observers of a step; one of them may end the program, and then the step is not done.
-  private func announce(_ step: LifecycleStep, life: UInt64) throws(LifecycleError) {
+  private func announce(_ step: LifecycleStep, life: UInt64) throws(Lifecycle.RequestError) {
     emit(.step(step, state))
     if self.life != life { throw endError() }
   }
@@ -193,10 +193,10 @@ extension Lifecycle {
     emit(.ended(reason))
   }
 
-  private func endError() -> LifecycleError {
+  private func endError() -> Lifecycle.RequestError {
     endReason == .watchdog
-      ? LifecycleError(code: .watchdog, message: "A budget ran out, and the watchdog ended the program.")
-      : LifecycleError(
+      ? Lifecycle.RequestError(code: .watchdog, message: "A budget ran out, and the watchdog ended the program.")
+      : Lifecycle.RequestError(
         code: .killed, message: "The program ended (\(endReason ?? .killed)) before the request was done.")
   }
 

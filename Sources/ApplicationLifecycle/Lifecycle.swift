@@ -89,7 +89,7 @@ public import FoundationShim
   // MARK: - Requests
 
   /// Launches into the foreground up to `active`, or into the background if the options name an event.
-  public func launch(_ options: Lifecycle.LaunchOptions = .icon) async throws(LifecycleError) {
+  public func launch(_ options: Lifecycle.LaunchOptions = .icon) async throws(Lifecycle.RequestError) {
     try await serve(
       options.isBackground ? .launchInBackground : .launch,
       preparing: {
@@ -100,22 +100,22 @@ public import FoundationShim
   }
 
   /// An interruption is over.
-  public func becomeActive() async throws(LifecycleError) { try await serve(.becomeActive) }
+  public func becomeActive() async throws(Lifecycle.RequestError) { try await serve(.becomeActive) }
 
   /// An interruption begins: a dialog of the system, for example.
-  public func resignActive() async throws(LifecycleError) { try await serve(.resignActive) }
+  public func resignActive() async throws(Lifecycle.RequestError) { try await serve(.resignActive) }
 
   /// Leaves the foreground; returns when the program is suspended, or kept running by background tasks.
-  public func enterBackground() async throws(LifecycleError) { try await serve(.enterBackground) }
+  public func enterBackground() async throws(Lifecycle.RequestError) { try await serve(.enterBackground) }
 
   /// Comes to the foreground, from suspended too, up to `active`.
-  public func enterForeground() async throws(LifecycleError) { try await serve(.enterForeground) }
+  public func enterForeground() async throws(Lifecycle.RequestError) { try await serve(.enterForeground) }
 
   /// Wakes a suspended program for an event, without a window; it is suspended again afterwards.
-  public func wake(for event: String) async throws(LifecycleError) {
+  public func wake(for event: String) async throws(Lifecycle.RequestError) {
     try await serve(
       .wake,
-      after: { (life: UInt64) async throws(LifecycleError) in
+      after: { (life: UInt64) async throws(Lifecycle.RequestError) in
         try await self.handleBackgroundEvent(event, life: life)
       })
   }
@@ -124,7 +124,7 @@ public import FoundationShim
   ///
   /// The URL of a launch is one of its ``Lifecycle/LaunchOptions``.
   /// - Returns: The delegate's answer; false when it declined.
-  public func open(_ url: URL) async throws(LifecycleError) -> Bool {
+  public func open(_ url: URL) async throws(Lifecycle.RequestError) -> Bool {
     var isOpened = false
     try await serve(
       .open,
@@ -137,13 +137,13 @@ public import FoundationShim
   }
 
   /// The device goes to sleep: leaves the foreground and locks.
-  public func sleep() async throws(LifecycleError) { try await serve(.sleep) }
+  public func sleep() async throws(Lifecycle.RequestError) { try await serve(.sleep) }
 
   /// Ends the program, with `willTerminate` if it runs.
-  public func terminate() async throws(LifecycleError) { try await serve(.terminate) }
+  public func terminate() async throws(Lifecycle.RequestError) { try await serve(.terminate) }
 
   /// Ends the program at once and without notice, in the middle of any request.
-  package func kill(_ reason: TerminationReason = .killed) throws(LifecycleError) {
+  package func kill(_ reason: TerminationReason = .killed) throws(Lifecycle.RequestError) {
     _ = try machine.route(for: .kill)
     // Asked for by an observer of these very steps: it is ending already, for the first reason.
     if isBeingKilled { return }

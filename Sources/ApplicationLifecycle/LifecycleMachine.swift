@@ -71,10 +71,10 @@ package struct LifecycleMachine: Sendable, Hashable {
   /// Makes a transition from the present state and answers its steps; an illegal one throws and changes nothing.
   package mutating func move(
     to state: Lifecycle.State, manner: LifecycleTransition.Manner = .usual
-  ) throws(LifecycleError) -> [LifecycleStep] {
+  ) throws(Lifecycle.RequestError) -> [LifecycleStep] {
     let transition = LifecycleTransition(from: self.state, to: state, manner: manner)
     guard let steps = steps(of: transition) else {
-      throw LifecycleError.illegal(transition, exitsOnSuspend: exitsOnSuspend)
+      throw Lifecycle.RequestError.illegal(transition, exitsOnSuspend: exitsOnSuspend)
     }
     switch (transition.from, transition.to) {
     case (.notRunning, .background), (.suspended, .background): hasRunInBackground = true
@@ -89,7 +89,7 @@ package struct LifecycleMachine: Sendable, Hashable {
   mutating func keepRunning() { hasRunInBackground = true }
 
   /// The transitions that serve a request in the present state; empty when it is legal and changes nothing.
-  package func route(for request: LifecycleRequest) throws(LifecycleError) -> [LifecycleTransition] {
+  package func route(for request: LifecycleRequest) throws(Lifecycle.RequestError) -> [LifecycleTransition] {
     let path: [(Lifecycle.State, LifecycleTransition.Manner)]? =
       switch (request, state) {
       case (.launch, .notRunning): [(.inactive, .usual), (.active, .usual)]
@@ -114,7 +114,7 @@ package struct LifecycleMachine: Sendable, Hashable {
         [(.notRunning, .unannounced)]
       default: nil
       }
-    guard let path else { throw LifecycleError.illegal(request, in: state, to: request.destination) }
+    guard let path else { throw Lifecycle.RequestError.illegal(request, in: state, to: request.destination) }
     var from = state
     return path.map { to, manner in
       defer { from = to }

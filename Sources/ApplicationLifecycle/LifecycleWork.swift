@@ -6,13 +6,15 @@
   func perform(_ step: LifecycleStep) async
 
   /// Everything that is told of a memory warning between the delegate and the observers, parents first.
-  var memoryWarningResponders: [any MemoryWarningResponder] { get }
+  var memoryWarningResponders: [any Lifecycle.MemoryWarningResponder] { get }
 }
 
-/// A controller or view that frees memory when it is short.
-@MainActor public protocol MemoryWarningResponder: AnyObject {
-  /// Memory is short: free everything that can be made again.
-  func didReceiveMemoryWarning()
+extension Lifecycle {
+  /// A controller or view that frees memory when it is short.
+  @MainActor public protocol MemoryWarningResponder: AnyObject {
+    /// Memory is short: free everything that can be made again.
+    func didReceiveMemoryWarning()
+  }
 }
 
 extension LifecycleStep {

@@ -41,7 +41,7 @@ struct PreservedState {
   }
 
   /// What an archive calls the class of a scope's values.
-  private static let scopeValue: RestorationClass = "StoredValue"
+  private static let scopeValue: RestorationArchive.ClassTag = "StoredValue"
 
   /// The records, by the paths of their rows, in the order in which an object would get them.
   private var records: [RestorationPath: [Record]] = [:]

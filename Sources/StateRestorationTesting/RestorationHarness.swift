@@ -121,20 +121,20 @@ public import StateRestoration
   // MARK: - Leaving and ending
 
   /// Leaves the foreground, from `active` or `inactive`, up to `suspended` unless background tasks are open.
-  public func enterBackground() async throws(LifecycleError) { try await lifecycle?.enterBackground() }
+  public func enterBackground() async throws(Lifecycle.RequestError) { try await lifecycle?.enterBackground() }
 
   /// Comes back to the foreground.
-  public func enterForeground() async throws(LifecycleError) { try await lifecycle?.enterForeground() }
+  public func enterForeground() async throws(Lifecycle.RequestError) { try await lifecycle?.enterForeground() }
 
   /// The device goes to sleep: the program leaves the foreground, and the device locks.
-  public func sleep() async throws(LifecycleError) {
+  public func sleep() async throws(Lifecycle.RequestError) {
     let sleepers = device.clock.sleeperCount
     try await lifecycle?.sleep()
     await device.waitForGraceTimers(sleepersBefore: sleepers)
   }
 
   /// Ends the program with notice.
-  public func terminate() async throws(LifecycleError) {
+  public func terminate() async throws(Lifecycle.RequestError) {
     try await lifecycle?.terminate()
     process?.fileSystem.die()
   }

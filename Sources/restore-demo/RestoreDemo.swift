@@ -16,7 +16,7 @@ import Musl
         print(Arguments.usage)
         return
       }
-      ProcessHardening.apply()
+      ProtectedDevice.hardenProcess()
       try await run(arguments)
     } catch let problem as Arguments.Problem {
       fail(problem.description, status: 2)

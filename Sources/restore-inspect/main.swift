@@ -2,7 +2,7 @@ import DataProtection
 import Foundation
 
 // Before anything else, so that a passcode is never in memory that a core dump or a debugger could show.
-ProcessHardening.apply()
+ProtectedDevice.hardenProcess()
 
 let variables = ProcessInfo.processInfo.environment
 let isPlain = variables["NO_COLOR"].map { !$0.isEmpty } ?? false || variables["TERM"] == "dumb"

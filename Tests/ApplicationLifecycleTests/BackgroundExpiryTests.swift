@@ -61,7 +61,7 @@ import Testing
     let log = NameLog()
     let box = TaskBox()
     box.task = try lifecycle.beginBackgroundTask(named: "first") {
-      do throws(LifecycleError) {
+      do throws(Lifecycle.RequestError) {
         _ = try lifecycle.beginBackgroundTask(named: "one more") {}
       } catch {
         log.names.append("\(error.code)")
@@ -73,7 +73,7 @@ import Testing
     clock.advance(by: .seconds(180))
     for _ in 0..<100_000 where lifecycle.state != .suspended { await Task.yield() }
     #expect(log.names == ["backgroundTimeOver"])
-    await #expect(throws: LifecycleError.self) {
+    await #expect(throws: Lifecycle.RequestError.self) {
       try await lifecycle.withBackgroundTask(named: "late") { log.names.append("late work") }
     }
     await settle()

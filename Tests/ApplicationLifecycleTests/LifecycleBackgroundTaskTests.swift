@@ -92,7 +92,7 @@ import Testing
     try await lifecycle.launch()
     let task = try lifecycle.beginBackgroundTask(named: "upload") {}
     try lifecycle.endBackgroundTask(task)
-    let error = try #require(throws: LifecycleError.self) { try lifecycle.endBackgroundTask(task) }
+    let error = try #require(throws: Lifecycle.RequestError.self) { try lifecycle.endBackgroundTask(task) }
     #expect(error.code == .backgroundTaskNotOpen && error.message.contains("upload"))
     #expect(recorder.incidents == [.backgroundTaskEndedTwice(name: "upload")])
     #expect(log.withLock { $0 } == recorder.incidents && events.events == [.incident(recorder.incidents[0])])
@@ -106,7 +106,9 @@ import Testing
       try await lifecycle.launch()
       try await lifecycle.enterBackground()
     }
-    let error = try #require(throws: LifecycleError.self) { try lifecycle.beginBackgroundTask(named: "late") {} }
+    let error = try #require(throws: Lifecycle.RequestError.self) {
+      try lifecycle.beginBackgroundTask(named: "late") {}
+    }
     #expect(error.code == .notRunning && error.from == state && error.message.contains("late"))
   }
 
@@ -131,9 +133,9 @@ import Testing
   @Test func `no task begins from willTerminate on`() async throws {
     let (lifecycle, recorder) = make()
     try await lifecycle.launch()
-    var codes: [LifecycleError.Code?] = []
+    var codes: [Lifecycle.RequestError.Code?] = []
     let attempt: @MainActor () -> Void = {
-      do throws(LifecycleError) {
+      do throws(Lifecycle.RequestError) {
         _ = try lifecycle.beginBackgroundTask(named: "too late") {}
         codes.append(nil)
       } catch { codes.append(error.code) }

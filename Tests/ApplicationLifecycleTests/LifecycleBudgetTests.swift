@@ -13,7 +13,7 @@ import Testing
     (.terminating, "willTerminate"), (.resigningActive, "willResignActive"),
   ]
 
-  static func reach(_ kind: Lifecycle.Budgets.Kind, _ lifecycle: Lifecycle) async throws(LifecycleError) {
+  static func reach(_ kind: Lifecycle.Budgets.Kind, _ lifecycle: Lifecycle) async throws(Lifecycle.RequestError) {
     switch kind {
     case .launching: try await lifecycle.launch()
     case .enteringBackground: try await lifecycle.enterBackground()
@@ -72,7 +72,7 @@ import Testing
     let (lifecycle, recorder, clock, _) = make(.kills)
     if kind != .launching { try await lifecycle.launch() }
     recorder.duringCallback[callback] = { clock.advance(by: .milliseconds(5_001)) }
-    let error = await #expect(throws: LifecycleError.self) { try await Self.reach(kind, lifecycle) }
+    let error = await #expect(throws: Lifecycle.RequestError.self) { try await Self.reach(kind, lifecycle) }
     #expect(error?.code == .watchdog)
     #expect(lifecycle.state == .notRunning && lifecycle.endReason == .watchdog)
     #expect(recorder.names.last == callback, "nothing is called after the kill")
@@ -96,7 +96,7 @@ import Testing
     await hanging.waitForSleepers(1)
     clock.advance(by: .seconds(6))
     let result = await launch.result
-    #expect(throws: LifecycleError.self) { try result.get() }
+    #expect(throws: Lifecycle.RequestError.self) { try result.get() }
     #expect(lifecycle.endReason == .watchdog)
     #expect(log.withLock { $0.count } == 1)
     #expect(!recorder.names.contains("didFinishLaunching"))

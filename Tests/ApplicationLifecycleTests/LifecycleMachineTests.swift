@@ -22,7 +22,7 @@ import Testing
           #expect(try machine.move(to: to, manner: manner) == steps)
           #expect(machine.state == to)
         } else {
-          let error = try #require(throws: LifecycleError.self) { try machine.move(to: to, manner: manner) }
+          let error = try #require(throws: Lifecycle.RequestError.self) { try machine.move(to: to, manner: manner) }
           #expect(error.code == .illegalTransition)
           #expect(error.from == from && error.to == to)
           #expect(error.message.contains(from.rawValue) && error.message.contains(to.rawValue))
@@ -46,7 +46,7 @@ import Testing
       if let expected {
         #expect(try machine.route(for: request) == expected)
       } else {
-        let error = try #require(throws: LifecycleError.self) { try machine.route(for: request) }
+        let error = try #require(throws: Lifecycle.RequestError.self) { try machine.route(for: request) }
         #expect(error.code == .illegalTransition && error.from == state && error.to != nil)
         #expect(error.message.contains(state.rawValue))
       }

@@ -103,7 +103,7 @@ import Testing
     try lifecycle.kill(reason)
     #expect(recorder.calls.isEmpty)
     #expect(lifecycle.state == .notRunning && lifecycle.endReason == reason)
-    #expect(throws: LifecycleError.self) { try lifecycle.kill(reason) }
+    #expect(throws: Lifecycle.RequestError.self) { try lifecycle.kill(reason) }
   }
 
   @Test func `exitsOnSuspend makes leaving the foreground the end`() async throws {
@@ -240,7 +240,7 @@ import Testing
 
   @Test func `a program that does not run is launched with its URL, and opens none otherwise`() async throws {
     let url = try #require(URL(string: "note:9"))
-    let error = await #expect(throws: LifecycleError.self) { try await lifecycle.open(url) }
+    let error = await #expect(throws: Lifecycle.RequestError.self) { try await lifecycle.open(url) }
     #expect(error?.code == .illegalTransition && recorder.opened.isEmpty)
     try await lifecycle.launch()
     #expect(recorder.opened.isEmpty)
@@ -271,13 +271,13 @@ import Testing
       try? lifecycle.kill(.killed)
       try? await ManualClock().sleep(for: .seconds(1_000))
     }
-    let error = await #expect(throws: LifecycleError.self) { try await lifecycle.enterBackground() }
+    let error = await #expect(throws: Lifecycle.RequestError.self) { try await lifecycle.enterBackground() }
     #expect(error?.code == .killed)
     #expect(!recorder.names.contains("takeSnapshot") && lifecycle.state == .notRunning)
   }
 
   @Test func `an illegal request names both states and calls nobody`() async throws {
-    let error = await #expect(throws: LifecycleError.self) { try await lifecycle.enterBackground() }
+    let error = await #expect(throws: Lifecycle.RequestError.self) { try await lifecycle.enterBackground() }
     #expect(error?.from == .notRunning && error?.to == .background)
     #expect(recorder.calls.isEmpty)
   }

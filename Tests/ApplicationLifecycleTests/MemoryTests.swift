@@ -4,7 +4,7 @@ import TestTraits
 import Testing
 
 @MainActor @Suite(.tags(.threads)) struct MemoryTests {
-  final class Responder: MemoryWarningResponder {
+  final class Responder: Lifecycle.MemoryWarningResponder {
     let name: String
     let log: NameLog
     init(_ name: String, _ log: NameLog) {

@@ -107,17 +107,17 @@ import Testing
       try? await ManualClock().sleep(for: .seconds(1))
     }
     try await lifecycle.launch()
-    let error = await #expect(throws: LifecycleError.self) { try await lifecycle.enterBackground() }
+    let error = await #expect(throws: Lifecycle.RequestError.self) { try await lifecycle.enterBackground() }
     #expect(error?.code == .watchdog && lifecycle.endReason == .watchdog)
     withExtendedLifetime(observation) {}
   }
 
   @Test func `a request that an observer waits for is refused, and the callback goes on`() async throws {
-    var code: LifecycleError.Code?
+    var code: Lifecycle.RequestError.Code?
     let lifecycle = lifecycle
     let observation = lifecycle.observeCallbacks { callback in
       guard callback == .didBecomeActive else { return }
-      do throws(LifecycleError) { try await lifecycle.resignActive() } catch { code = error.code }
+      do throws(Lifecycle.RequestError) { try await lifecycle.resignActive() } catch { code = error.code }
     }
     try await lifecycle.launch()
     #expect(code == .waitsForItself && lifecycle.state == .active)
@@ -138,7 +138,7 @@ import Testing
       clock.advance(by: .milliseconds(5_001))
       try? await ManualClock().sleep(for: .seconds(1))
     }
-    let error = await #expect(throws: LifecycleError.self) { try await lifecycle.resignActive() }
+    let error = await #expect(throws: Lifecycle.RequestError.self) { try await lifecycle.resignActive() }
     #expect(error?.code == .watchdog)
     #expect(recorder.incidents == [.overrun(.resigningActive, budget: .seconds(5))])
   }

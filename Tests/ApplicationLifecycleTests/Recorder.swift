@@ -15,7 +15,7 @@ import Foundation
   /// Runs inside the callback or step of that name.
   var during: [String: @MainActor () async -> Void] = [:]
   var duringCallback: [String: @MainActor () -> Void] = [:]
-  var responders: [any MemoryWarningResponder] = []
+  var responders: [any Lifecycle.MemoryWarningResponder] = []
   weak var lifecycle: Lifecycle?
 
   init(_ lifecycle: Lifecycle) {
@@ -33,7 +33,7 @@ import Foundation
   /// The names alone, without the states.
   var names: [String] { calls.map { String($0.prefix { $0 != " " }) } }
 
-  var memoryWarningResponders: [any MemoryWarningResponder] { responders }
+  var memoryWarningResponders: [any Lifecycle.MemoryWarningResponder] { responders }
 
   func perform(_ step: LifecycleStep) async {
     note(step.description)

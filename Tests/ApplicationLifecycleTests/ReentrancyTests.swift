@@ -20,7 +20,7 @@ import Testing
     (.resignActive, .active), (.wake, .suspended),
   ]
 
-  private static func make(_ request: LifecycleRequest, _ lifecycle: Lifecycle) async throws(LifecycleError) {
+  private static func make(_ request: LifecycleRequest, _ lifecycle: Lifecycle) async throws(Lifecycle.RequestError) {
     switch request {
     case .enterBackground: try await lifecycle.enterBackground()
     case .sleep: try await lifecycle.sleep()
@@ -64,7 +64,7 @@ import Testing
       count += 1
       #expect(lifecycle.state == .notRunning && lifecycle.endReason == .crash, "killed at step \(number)")
       let calls = recorder.calls.count
-      #expect(throws: LifecycleError.self) { try lifecycle.kill(.killed) }
+      #expect(throws: Lifecycle.RequestError.self) { try lifecycle.kill(.killed) }
       #expect(recorder.calls.count == calls && !lifecycle.isAcceptingInput)
     }
     #expect(count > 1)
@@ -84,9 +84,9 @@ import Testing
 
   @Test func `a request that its own work waits for is refused, and the work goes on`() async throws {
     let lifecycle = lifecycle
-    var found: LifecycleError?
+    var found: Lifecycle.RequestError?
     recorder.during["restore"] = {
-      do throws(LifecycleError) { try await lifecycle.enterBackground() } catch { found = error }
+      do throws(Lifecycle.RequestError) { try await lifecycle.enterBackground() } catch { found = error }
     }
     try await lifecycle.launch()
     #expect(found?.code == .waitsForItself && found?.from == .inactive && found?.to == .background)
@@ -113,7 +113,7 @@ import Testing
     recorder.duringCallback[callback] = {
       errors.tasks.append(
         Task {
-          do throws(LifecycleError) { try await lifecycle.launch() } catch { errors.codes.append(error.code) }
+          do throws(Lifecycle.RequestError) { try await lifecycle.launch() } catch { errors.codes.append(error.code) }
         })
     }
     try await lifecycle.launch()
@@ -191,5 +191,5 @@ import Testing
 
 @MainActor private final class ErrorLog {
   var tasks: [Task<Void, Never>] = []
-  var codes: [LifecycleError.Code] = []
+  var codes: [Lifecycle.RequestError.Code] = []
 }

@@ -50,7 +50,7 @@ import Testing
       let restoration: RestorationIdentity = "pages"
       let restorationChildren: [any RestorableController] = []
       func installRestoredChild(_ children: [RestoredChild]) {}
-      func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+      func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
     }
     """,
     "A container without roles": """
@@ -78,13 +78,13 @@ import Testing
     "State with migrations and without a version": """
     nonisolated struct State2: VersionedState {
       static var stateversion: StateVersion { 2 }
-      static var migrations: StateMigrations<State2> { StateMigration(from: 1) { (_: Int) in State2() } }
+      static var migrations: StateMigrations<State2> { StateMigrations(from: 1) { (_: Int) in State2() } }
     }
     """,
     "A migration that ends in another type": """
     nonisolated struct State3: VersionedState {
       static var stateVersion: StateVersion { 2 }
-      static var migrations: StateMigrations<State3> { StateMigration(from: 1) { (old: Int) in "\\(old)" } }
+      static var migrations: StateMigrations<State3> { StateMigrations(from: 1) { (old: Int) in "\\(old)" } }
     }
     """,
     "State that is not `Codable`": """

@@ -14,9 +14,9 @@ import Testing
   @Test func `an unbroken chain compiles`() async throws {
     let errors = try await typecheck(
       """
-      @StateMigrations<V3> nonisolated func chain() -> StateMigrations<V3> {
-        StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
-        StateMigration(from: 2) { (old: V2) in V3(draft: old.text) }
+      nonisolated func chain() -> StateMigrations<V3> {
+        StateMigrations(from: 1) { (old: V1) in V2(text: old.text) }
+          .then { V3(draft: $0.text) }
       }
       """)
     #expect(errors == [])
@@ -25,22 +25,22 @@ import Testing
   @Test(arguments: [
     // The second step does not begin where the first has come to.
     """
-    @StateMigrations<V3> nonisolated func chain() -> StateMigrations<V3> {
-      StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
-      StateMigration(from: 2) { (old: V1) in V3(draft: old.text) }
+    nonisolated func chain() -> StateMigrations<V3> {
+      StateMigrations(from: 1) { (old: V1) in V2(text: old.text) }
+        .then { (old: V1) in V3(draft: old.text) }
     }
     """,
     // The chain ends before it has come to today's state.
     """
-    @StateMigrations<V3> nonisolated func chain() -> StateMigrations<V3> {
-      StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
+    nonisolated func chain() -> StateMigrations<V3> {
+      StateMigrations(from: 1) { (old: V1) in V2(text: old.text) }
     }
     """,
     // The steps are in the wrong order.
     """
-    @StateMigrations<V3> nonisolated func chain() -> StateMigrations<V3> {
-      StateMigration(from: 2) { (old: V2) in V3(draft: old.text) }
-      StateMigration(from: 1) { (old: V1) in V2(text: old.text) }
+    nonisolated func chain() -> StateMigrations<V3> {
+      StateMigrations(from: 1) { (old: V2) in V3(draft: old.text) }
+        .then { (old: V1) in V2(text: old.text) }
     }
     """,
   ])
@@ -49,6 +49,18 @@ import Testing
     #expect(!errors.isEmpty)
     let first = Self.states.split(separator: "\n", omittingEmptySubsequences: false).count
     #expect(errors.allSatisfy { $0 >= first }, "errors at \(errors), the chain begins at \(first)")
+  }
+
+  @Test func `a chain of many steps compiles at once`() async throws {
+    var states = "import StateRestoration\n"
+    for version in 1...8 {
+      states += "nonisolated struct S\(version): Codable, Sendable { var text = \"\", zoom = 1.0 }\n"
+    }
+    let steps = (3...8).map { "    .then { S\($0)(text: $0.text + \"!\", zoom: $0.zoom * 2 + 1) }" }
+    let chain = ["  StateMigrations(from: 1) { (old: S1) in S2(text: old.text) }"] + steps
+    let function = "nonisolated func chain() -> StateMigrations<S8> {\n\(chain.joined(separator: "\n"))\n}\n"
+    let (failures, output) = try await Compiler.failures(of: ["Chain": states + function])
+    #expect(failures.isEmpty, "\(output)")
   }
 
   /// The lines at which the compiler finds errors.

@@ -75,9 +75,9 @@ struct NameTests {
   /// Types of Swift and of others, and those that samples take for the program's own.
   private static let typesOfSamples: Set<String> = [
     "Bool", "Codable", "Data", "Double", "FileManager", "Int16", "POLLIN", "SIGKILL", "Sendable", "String", "UUID",
-    "Colour", "EditorController", "EditorState", "EditorState1", "EditorState2", "ItemScreen",
+    "EditorController", "EditorState", "EditorState1", "EditorState2", "ItemScreen",
     "NotesApp", "NotesWindow", "Page",
-    "PageState", "RenameDialogue", "SearchController", "SearchPanel", "Stored", "Value",
+    "PageState", "RenameDialogue", "SearchController", "SearchPanel", "Value",
   ]
 
   /// The types that code names without a type or module before them, but those that it declares itself.

@@ -80,7 +80,7 @@ struct SnippetTests {
         "StateRestoration", "GettingStarted", "StateOfYourOwnClasses", "WindowsAndDialogs", "TheLifeOfAProgram",
         "PreservingAList", "VersionsAndMigrations", "LockedDevices", "WhenSomethingDoesNotComeBack",
         "TestingYourRestoration", "FromUIKit", "FromAppKit", "FromSwiftUI", "ForAuthorsOfToolkits",
-        "InAProgramThatOwnsItsMainThread", "ADesktopSession", "AGTKProgram",
+        "InAProgramThatOwnsItsMainThread", "ADesktopSession", "AGTKProgram", "TypesOfTheOtherModules",
       ].map { "Sources/StateRestoration/StateRestoration.docc/\($0).md" }
       + ["Sources/RestorationArchive/RestorationArchive.docc/CodingValues.md"]
   }

@@ -227,7 +227,7 @@ nonisolated struct MigratedPlace: VersionedState {
   var number = 0
   static var stateVersion: StateVersion { 2 }
   static var migrations: StateMigrations<MigratedPlace> {
-    StateMigration(from: 1) { (old: FirstPlace) in MigratedPlace(number: old.page) }
+    StateMigrations(from: 1) { (old: FirstPlace) in MigratedPlace(number: old.page) }
   }
 }
 
@@ -236,7 +236,7 @@ nonisolated struct WrongPlace: VersionedState {
   var page = 0
   static var stateVersion: StateVersion { 2 }
   static var migrations: StateMigrations<WrongPlace> {
-    StateMigration(from: 1) { (old: FirstPlace) in WrongPlace(page: old.page + 1) }
+    StateMigrations(from: 1) { (old: FirstPlace) in WrongPlace(page: old.page + 1) }
   }
 }
 
@@ -244,5 +244,5 @@ nonisolated struct WrongPlace: VersionedState {
 nonisolated struct UnmigratedPlace: VersionedState {
   var page = 0
   static var stateVersion: StateVersion { 2 }
-  static var migrations: StateMigrations<UnmigratedPlace> { return .none }
+  static var migrations: StateMigrations<UnmigratedPlace> { .none }
 }

@@ -230,7 +230,7 @@ import Testing
   @Test func `a launch that the watchdog kills counts as a crash while restoring`() async throws {
     let device = try await SimulatedDevice()
     let harness = try await left(with: "hello", on: device)
-    let error = await #expect(throws: LifecycleError.self) {
+    let error = await #expect(throws: Lifecycle.RequestError.self) {
       try await harness.launch {
         let app = NotesApp()
         app.root.editor.onDecoded = { device.clock.advance(by: .seconds(6)) }

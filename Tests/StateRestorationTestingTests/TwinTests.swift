@@ -148,7 +148,7 @@ import Testing
 
     static var stateVersion: StateVersion { 2 }
     static var migrations: StateMigrations<SecondState> {
-      StateMigration(from: 1) { (old: FirstState) in SecondState(title: old.title, count: old.count) }
+      StateMigrations(from: 1) { (old: FirstState) in SecondState(title: old.title, count: old.count) }
     }
   }
 
@@ -163,7 +163,7 @@ import Testing
 
     static var stateVersion: StateVersion { 2 }
     static var migrations: StateMigrations<DroppingState> {
-      StateMigration(from: 1) { (old: FirstState) in DroppingState(title: old.title) }
+      StateMigrations(from: 1) { (old: FirstState) in DroppingState(title: old.title) }
     }
   }
 

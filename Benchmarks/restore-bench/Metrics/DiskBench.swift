@@ -10,7 +10,7 @@ extension Node {
   /// Its class and version, as an archive's writer takes them.
   var attributes: RestorationArchive.Attributes {
     RestorationArchive.Attributes(
-      classTag: RestorationClass(classTag), version: StateVersion(rawValue: version))
+      classTag: RestorationIdentity.ClassTag(classTag), version: StateVersion(rawValue: version))
   }
 
   /// Decodes its state from a record.

@@ -146,7 +146,7 @@ final class Leaf: RestorableController, StatefulObject {
   var restorableState: Typical.State
 
   init(_ identifier: String, _ state: Typical.State, protection: ProtectionClass? = nil) {
-    restoration = RestorationIdentity(RestorationIdentifier(identifier), protection: protection)
+    restoration = RestorationIdentity(identifier, protection: protection)
     restorableState = state
   }
 }
@@ -159,10 +159,10 @@ final class Container: RestorationContainer {
   var restorationChildren: [any RestorableController] { children }
 
   init(_ identifier: String) {
-    restoration = RestorationIdentity(RestorationIdentifier(identifier))
+    restoration = RestorationIdentity(identifier)
   }
 
-  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) {}
 }
 

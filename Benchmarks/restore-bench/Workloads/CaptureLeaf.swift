@@ -15,7 +15,7 @@ final class OneValue: RestorableController, StatefulObject, CaptureLeaf {
   var restorableState: Typical.State
 
   init(_ node: Node<Typical.State>) {
-    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
+    restoration = RestorationIdentity(node.identifier)
     restorableState = node.state
   }
 
@@ -36,7 +36,7 @@ final class SmallValue: RestorableController, StatefulObject, CaptureLeaf {
   var restorableState: SmallState
 
   init(_ node: Node<Typical.State>) {
-    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
+    restoration = RestorationIdentity(node.identifier)
     restorableState = SmallState(
       selection: node.state.selection, scrollX: node.state.scrollX, scrollY: node.state.scrollY,
       isEditing: node.state.isEditing)
@@ -51,7 +51,7 @@ final class ObservedValue: RestorableController, StatefulObject, CaptureLeaf {
   var restorableState: Typical.State
 
   init(_ node: Node<Typical.State>) {
-    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
+    restoration = RestorationIdentity(node.identifier)
     restorableState = node.state
   }
 
@@ -90,7 +90,7 @@ final class ObservedProperties: RestorableController, StatefulObject, CaptureLea
   }
 
   init(_ node: Node<Typical.State>) {
-    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
+    restoration = RestorationIdentity(node.identifier)
     selection = node.state.selection
     scrollX = node.state.scrollX
     scrollY = node.state.scrollY
@@ -109,7 +109,7 @@ final class Keyed: RestorableController, CodingObject, CaptureLeaf {
   private var state: Typical.State
 
   init(_ node: Node<Typical.State>) {
-    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
+    restoration = RestorationIdentity(node.identifier)
     state = node.state
   }
 
@@ -140,7 +140,7 @@ final class Marked: RestorableController, CaptureLeaf {
   @Restored("recent") var recent: [String] = []
 
   init(_ node: Node<Typical.State>) {
-    restoration = RestorationIdentity(RestorationIdentifier(node.identifier))
+    restoration = RestorationIdentity(node.identifier)
     selection = node.state.selection
     scrollX = node.state.scrollX
     scrollY = node.state.scrollY

@@ -69,7 +69,7 @@ final class TextView: RestorableView, CodingObject {
 }
 
 /// An editor of one note: made by its restoration class, not by the program.
-final class EditorController: ScreenController, RestorationFactory, SensitiveContent {
+final class EditorController: ScreenController, SensitiveContent {
   let note: String
   let textView = TextView()
   private(set) var draft = ""
@@ -92,7 +92,7 @@ final class EditorController: ScreenController, RestorationFactory, SensitiveCon
     textView.invalidateRestorableState()
   }
 
-  static func makeForRestoration(at path: RestorationPath, coder: RestorationDecoder) -> (any RestorableController)? {
+  static func makeForRestoration(at path: RestorationPath, coder: RestorationDecoder) -> EditorController? {
     // Without its note it is not made: nil is the class's last word.
     guard let note = try? coder.decodeIfPresent(String.self, forKey: "note") else { return nil }
     return EditorController(note: note)
@@ -124,7 +124,7 @@ final class AppDelegate: RestorationCoordinatorDelegate, RestorableApplicationDe
   let stack: NavigationController
   var application: RestorableApplication?
   var device: ProtectedDevice?
-  var handle: ProtectedFileHandle?
+  var handle: ProtectedFiles.Handle?
   private(set) var heard: [String] = []
 
   init() {
@@ -311,7 +311,7 @@ let fileName = "diary"
 let device = try await ProtectedDevice.open(at: .applicationState("com.example.guide"))
 let configuration = RestorationConfiguration(application: "guide", interfaceVersion: "1")
 let registry = RestorationRegistry()
-registry.register(EditorController.self, as: "editor")
+registry.register(EditorController.self, as: "editor", make: EditorController.makeForRestoration)
 let coordinator = try RestorationCoordinator(
   device: device, delegate: delegate, configuration: configuration, registry: registry)
 let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: delegate)
@@ -319,8 +319,7 @@ let application = try RestorableApplication(device: device, coordinator: coordin
 let url = CommandLine.arguments.dropFirst().first.flatMap { URL(string: $0) }
 try await application.launch(url.map(Lifecycle.LaunchOptions.opening) ?? .icon)
 coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
-let driver = SignalDriver()
-driver.start(driving: application.lifecycle)
+application.answerSignals()
 draw()
 while let line = await Task.detached(operation: { readLine() }).value {
   guard try await handle(line.split(separator: " ").map(String.init), application, device) else { break }

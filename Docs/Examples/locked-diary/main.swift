@@ -23,21 +23,17 @@ final class Entry: RestorationViewOwner {
 }
 
 /// All entries.
-@Observable final class Diary: RestorationContainer {
-  let restoration: RestorationIdentity = "diary"
+@Observable final class Diary: ContainerController {
   private(set) var entries: [Entry] = []
 
-  var restorationChildren: [any RestorableController] { entries }
+  override var containedControllers: [any RestorableController] { entries }
 
-  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
-  func installRestoredChildren(_ children: [RestoredChild]) {
-    entries = children.arranged(with: entries)
-  }
+  override func install(_ children: [RestoredChild]) { entries = children.arranged(with: entries) }
 
   func add(_ entry: Entry) { entries.append(entry) }
 }
 
-let diary = Diary()
+let diary = Diary("diary")
 let registry = RestorationRegistry()
 registry.register(Entry.self, as: "entry") { path, _ in path.last.map(Entry.init) }
 

@@ -37,7 +37,7 @@ let list = ListController("list", association: items)
 /// The screen of one item, which lies on the stack while it is shown.
 final class ItemScreen: RestorableController {
   let title: String
-  var restoration: RestorationIdentity { RestorationIdentity(RestorationIdentifier(title), class: "item") }
+  var restoration: RestorationIdentity { RestorationIdentity(title, class: "item") }
 
   init(title: String) { self.title = title }
 }

@@ -37,7 +37,7 @@ public struct ProtectedFiles: Sendable {
   @discardableResult
   public func create(
     _ name: String, contents: Data = Data(), protection: ProtectionClass? = nil
-  ) throws(ProtectionError) -> ProtectedFileHandle {
+  ) throws(ProtectionError) -> ProtectedFiles.Handle {
     try Self.check(name)
     let (entry, handle) = try collection.change { index throws(ProtectionError) in
       guard index[name] == nil else { throw Self.taken(name) }
@@ -46,7 +46,7 @@ public struct ProtectedFiles: Sendable {
       index[name] = made.entry
       return (
         made.entry,
-        try ProtectedFileHandle(collection, made.entry, made.store, written: contents, made.receipt.generation)
+        try ProtectedFiles.Handle(collection, made.entry, made.store, written: contents, made.receipt.generation)
       )
     }
     collection.didName(entry)
@@ -80,7 +80,7 @@ public struct ProtectedFiles: Sendable {
 
   /// Puts bytes behind a file's content, or creates the file with the directory's default class.
   ///
-  /// See ``ProtectedFileHandle/append(_:)``; a handle that is kept open does it again and again without reading anything.
+  /// See ``ProtectedFiles/Handle/append(_:)``; a handle that is kept open does it again and again without reading anything.
   ///
   /// - Parameters:
   ///   - bytes: What follows.
@@ -96,7 +96,7 @@ public struct ProtectedFiles: Sendable {
 
   /// Puts bytes at an offset of a file's content, in the place of what is there.
   ///
-  /// See ``ProtectedFileHandle/write(_:at:)``.
+  /// See ``ProtectedFiles/Handle/write(_:at:)``.
   ///
   /// - Parameters:
   ///   - bytes: What stands there from now on.
@@ -109,7 +109,7 @@ public struct ProtectedFiles: Sendable {
 
   /// Opens a file for one change, again if somebody replaces it meanwhile.
   private func change(
-    _ name: String, _ body: (ProtectedFileHandle) throws(ProtectionError) -> Void
+    _ name: String, _ body: (ProtectedFiles.Handle) throws(ProtectionError) -> Void
   ) throws(ProtectionError) {
     for _ in 0..<Self.replacementLimit {
       let handle = try open(name)
@@ -138,10 +138,10 @@ public struct ProtectedFiles: Sendable {
   /// - Parameter name: Its name.
   /// - Returns: A handle whose fate at a lock follows the file's class.
   /// - Throws: As ``read(_:)``.
-  public func open(_ name: String) throws(ProtectionError) -> ProtectedFileHandle {
+  public func open(_ name: String) throws(ProtectionError) -> ProtectedFiles.Handle {
     let entry = try entry(name)
     try collection.requireOpening(entry.protection)
-    return try ProtectedFileHandle(collection, entry)
+    return try ProtectedFiles.Handle(collection, entry)
   }
 
   // MARK: Always allowed

@@ -18,7 +18,7 @@ extension RestorationArchive {
   /// What a writer is told of a node besides its place and its state.
   package struct Attributes: Hashable, Sendable {
     /// The tag of the class that remakes the object; nil when it named none.
-    package var classTag: RestorationClass?
+    package var classTag: RestorationArchive.ClassTag?
     /// The version of the object's state.
     package var version: StateVersion
     /// How soon the state is left out when there is too much of it.
@@ -32,14 +32,15 @@ extension RestorationArchive {
     /// The element of the data model that the object shows; nil when it shows none.
     package var model: ModelIdentifier?
     /// The role of the object, in its parent's words; nil when its place says it.
-    package var role: RestorationRole?
+    package var role: RestorationArchive.Role?
     /// The number of the save that wrote the record, which orders the records of a row; 0 when the program doesn't count.
     package var save: UInt32
 
     /// Makes attributes.
     package init(
-      classTag: RestorationClass? = nil, version: StateVersion = 1, priority: RestorationArchive.Priority = .normal,
-      flags: NodeFlags = [], savedAt: Date? = nil, model: ModelIdentifier? = nil, role: RestorationRole? = nil,
+      classTag: RestorationArchive.ClassTag? = nil, version: StateVersion = 1,
+      priority: RestorationArchive.Priority = .normal,
+      flags: NodeFlags = [], savedAt: Date? = nil, model: ModelIdentifier? = nil, role: RestorationArchive.Role? = nil,
       save: UInt32 = 0
     ) {
       self.classTag = classTag

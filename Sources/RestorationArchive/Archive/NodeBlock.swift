@@ -55,7 +55,7 @@ struct NodeBlock: Sendable {
       attributes.savedAt = Date(timeIntervalSinceReferenceDate: Double(bitPattern: try parser.readFixed()))
     }
     if head & Mark.model != 0 { attributes.model = ModelIdentifier(try parser.readString()) }
-    if head & Mark.role != 0 { attributes.role = RestorationRole(try parser.readString()) }
+    if head & Mark.role != 0 { attributes.role = RestorationArchive.Role(try parser.readString()) }
     if head & Mark.save != 0 { attributes.save = try parser.readNumber32() }
     children = head & Mark.children != 0 ? try parser.readRun() : nil
     state = StatePlace(range: parser.place..<parser.place + parser.remaining, delta: delta)

@@ -32,8 +32,8 @@
   ) -> Bool {
     guard seen.insert(ObjectIdentifier(parent)).inserted else { return true }
     let preserved = preservedChildren(of: parent)
-    // A controller that is no container does not say which of its children are seen: those that are left out may not be.
-    let visible = (parent as? any SelectiveContainer)?.visibleControllers ?? preserved
+    // Another controller does not say which of its children are seen: those that are left out may not be.
+    let visible = (parent as? ContainerController)?.visibleControllers ?? preserved
     for child in visible {
       guard preserved.contains(where: { $0 === child }), showsOnlyPreserved(below: child, &seen) else { return false }
     }

@@ -1,4 +1,4 @@
-/// What the keeper of handles needs of a `ProtectedFileHandle`.
+/// What the keeper of handles needs of a `ProtectedFiles.Handle`.
 @MainActor protocol ReopenableHandle: AnyObject {
   /// The class of the file; only handles of `complete` files are closed.
   var protection: ProtectionClass { get }
@@ -10,4 +10,4 @@
   func reopen() async throws(ProtectionError)
 }
 
-extension ProtectedFileHandle: ReopenableHandle {}
+extension ProtectedFiles.Handle: ReopenableHandle {}

@@ -4,14 +4,13 @@ import FoundationShim
 ///
 /// It restores between the two launch callbacks, preserves on entering the background and on terminating, takes
 /// snapshots, locks on sleep, closes and reopens handles of `complete` files around inactivity, and deletes the state when the
-/// user quits by force. Requests go through ``lifecycle``, directly or by a driver such as ``SignalDriver``; only
+/// user quits by force. Requests go through ``lifecycle``, directly or by signals, see ``answerSignals(_:willEnd:)``; only
 /// launching and quitting by force have methods here. The delegate is not retained.
 ///
 /// ```swift
 /// let application = try RestorableApplication(device: device, coordinator: coordinator, delegate: appDelegate)
 /// try await application.launch()
-/// let driver = SignalDriver()
-/// driver.start(driving: application.lifecycle)
+/// application.answerSignals()
 /// ```
 @MainActor public final class RestorableApplication {
   /// The program's life cycle.
@@ -49,6 +48,8 @@ import FoundationShim
   private var hasDeclined = false
   /// What the user's quitting by force has begun.
   private var deletion: Task<RestorationError?, Never>?
+  /// What answers the signals, while something does.
+  private var signals: SignalDriver?
 
   package init(
     engine: any ApplicationEngine, device: any ApplicationDevice, snapshots: any SnapshotStore, lifecycle: Lifecycle,
@@ -97,10 +98,12 @@ import FoundationShim
   /// Throws `killed` or `watchdog` when the program ended in the middle, `illegalTransition` when it runs already, and
   /// `waitsForItself` when called by one of its own callbacks.
   @discardableResult
-  public func launch(_ options: Lifecycle.LaunchOptions = .icon) async throws(LifecycleError) -> RestorationReport? {
+  public func launch(_ options: Lifecycle.LaunchOptions = .icon) async throws(Lifecycle.RequestError)
+    -> RestorationReport?
+  {
     engine.beginGuard()
     await snapshots.begin()
-    do throws(LifecycleError) {
+    do throws(Lifecycle.RequestError) {
       try await lifecycle.launch(options)
     } catch {
       // A program that was killed leaves the guard's mark on disk, as its end would.
@@ -120,7 +123,7 @@ import FoundationShim
   /// ``RestoredWindows/discard(_:)`` deletes each. `discardFailed` is also thrown, now and later, after a list of windows was
   /// lost: nobody can name those that were only in it.
   public func forceQuit() async throws(RestorationError) {
-    do throws(LifecycleError) {
+    do throws(Lifecycle.RequestError) {
       try lifecycle.kill(.forceQuit)
     } catch {
       throw RestorationError(.discardFailed, "The program does not run, so nothing was deleted.", cause: error)
@@ -166,6 +169,49 @@ import FoundationShim
     return try result.get()
   }
 
+  /// Answers the signals of this process with requests to the life cycle; for a program of ``RestorationSession``, `run` does it.
+  ///
+  /// SIGTSTP enters the background and, when the program is suspended, stops the process; SIGCONT comes back. SIGTERM,
+  /// SIGHUP, SIGINT and SIGQUIT terminate; then the process ends by that signal, so that its parent sees the reason. A signal that
+  /// is ignored stays ignored, as `nohup` wants it. Called again, it answers those of the second call instead. Only one application
+  /// of a process can answer signals; it takes those of a ``RestorationSession`` that was opened.
+  ///
+  /// If the main thread takes no turn for five seconds, or a signal to end comes twice, the process ends at once.
+  ///
+  /// - Parameters:
+  ///   - signals: The signals that are answered; those left out do what they did.
+  ///   - willEnd: Called when a signal ends the program, after the last save: the place to give a terminal back.
+  public func answerSignals(
+    _ signals: Set<Lifecycle.Signal> = Set(Lifecycle.Signal.allCases),
+    willEnd: (@MainActor (Lifecycle.Signal) -> Void)? = nil
+  ) {
+    let driver = makeDriver(signals, willEnd)
+    driver.start(driving: lifecycle)
+    self.signals = driver
+  }
+
+  /// Has signals do what they did before ``answerSignals(_:willEnd:)``.
+  public func stopAnsweringSignals() {
+    signals?.stop()
+    signals = nil
+  }
+
+  /// Answers signals, unless something else in the process does: that saves what is open here, too, before the process ends.
+  func answerSignalsIfFree(_ signals: Set<Lifecycle.Signal>, willEnd: @escaping @MainActor (Lifecycle.Signal) -> Void) {
+    let driver = makeDriver(signals, willEnd)
+    if driver.startIfFree(driving: lifecycle) { self.signals = driver }
+  }
+
+  private func makeDriver(
+    _ signals: Set<Lifecycle.Signal>, _ willEnd: (@MainActor (Lifecycle.Signal) -> Void)?
+  ) -> SignalDriver {
+    stopAnsweringSignals()
+    return SignalDriver(signals: signals, mainLoop: engine.configuration.mainLoop) { signal in
+      willEnd?(signal)
+      SignalPipe.endProcess(by: signal)
+    }
+  }
+
   /// Does what an unlock has left to do, and returns when every hierarchy has its state; at once if nothing is left.
   ///
   /// Late restoring begins by itself, a moment after the unlock: call this where the program has to know that it is over. Of
@@ -199,13 +245,13 @@ import FoundationShim
   ///
   /// One that can't be opened again, because the file is gone, say, is told to the delegate; while locked it is tried again
   /// after the unlock. The handle is not retained.
-  public func manage(_ handle: ProtectedFileHandle) { keep(handle) }
+  public func manage(_ handle: ProtectedFiles.Handle) { keep(handle) }
 
   /// Closes and opens a handle with the program.
   func keep(_ handle: any ReopenableHandle) { handles.add(handle) }
 
   private func reopeningFailed(of handle: any ReopenableHandle, with error: ProtectionError) {
-    guard let handle = handle as? ProtectedFileHandle else { return }
+    guard let handle = handle as? ProtectedFiles.Handle else { return }
     delegate?.didFailToReopen(handle, error: error)
   }
 
@@ -219,8 +265,8 @@ import FoundationShim
 
 extension RestorableApplication: LifecycleWork {
   /// Every controller and view that frees memory, parents first.
-  package var memoryWarningResponders: [any MemoryWarningResponder] {
-    walk.objects.compactMap { $0 as? any MemoryWarningResponder }
+  package var memoryWarningResponders: [any Lifecycle.MemoryWarningResponder] {
+    walk.objects.compactMap { $0 as? any Lifecycle.MemoryWarningResponder }
   }
 
   /// Does one step of a transition; the life cycle calls it.

@@ -13,8 +13,8 @@ public import FoundationShim
 
   /// The controller that the user sees on top; nil by default, which asks the hierarchies from their roots.
   ///
-  /// A snapshot is kept only if this controller was preserved, and with it all that is seen in it: containers say what that
-  /// is, in ``SelectiveContainer/visibleControllers``.
+  /// A snapshot is kept only if this controller was preserved, and with it all that is seen in it: a ``ContainerController`` says
+  /// what that is, in ``ContainerController/visibleControllers``; of any other all children with an identifier are seen.
   var topVisibleController: (any RestorableController)? { get }
 
   /// The visible controllers as an opaque payload, taken after sensitive content was hidden; `nil` for none.
@@ -38,7 +38,7 @@ public import FoundationShim
   func didPreserve(_ result: Result<PreservationOutcome, RestorationError>)
 
   /// A handle could not be opened anew; while locked it is tried again after the unlock, without being told here.
-  func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError)
+  func didFailToReopen(_ handle: ProtectedFiles.Handle, error: ProtectionError)
 }
 
 extension RestorableApplicationDelegate {
@@ -64,5 +64,5 @@ extension RestorableApplicationDelegate {
   public func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) {}
 
   /// Does nothing.
-  public func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError) {}
+  public func didFailToReopen(_ handle: ProtectedFiles.Handle, error: ProtectionError) {}
 }

@@ -1,23 +1,18 @@
-#if canImport(Glibc)
 import Dispatch
 import Synchronization
 
-/// Drives the life cycle of a terminal program by signals.
+/// Drives a life cycle by signals: what answers them for ``RestorableApplication/answerSignals(_:willEnd:)`` and for sessions.
 ///
-/// SIGTSTP enters the background and, when the program is suspended, stops the process; SIGCONT comes back. SIGTERM,
-/// SIGHUP, SIGINT and SIGQUIT terminate. A handler only notes its signal; all work is done on the main actor, in the order
-/// of arrival. A signal that was ignored when the driver was started stays ignored, as `nohup` wants it. Only one driver
-/// can be started in a process; it takes the signals of a ``RestorationSession`` that was opened.
-///
-/// If the main thread takes no turn for five seconds, or a signal to end comes twice, the process ends by that signal.
-@MainActor public final class SignalDriver {
-  private let watched: Set<SignalDriver.Signal>
-  private let onExit: @MainActor (SignalDriver.Signal) -> Void
+/// A handler only notes its signal; all work is done on the main actor, in the order of arrival. Only one driver can be started
+/// in a process; it takes the signals of a ``RestorationSession`` that was opened.
+@MainActor package final class SignalDriver {
+  private let watched: Set<Lifecycle.Signal>
+  private let onExit: @MainActor (Lifecycle.Signal) -> Void
   private let arrivals: SignalArrivals
   private var pipe: SignalPipe?
   private weak var lifecycle: Lifecycle?
   private var worker: Task<Void, Never>?
-  private var waiting: [SignalDriver.Signal] = []
+  private var waiting: [Lifecycle.Signal] = []
   private var observation: Lifecycle.Observation?
   private var stopsWhenSuspended = false
   private var isEnding = false
@@ -29,19 +24,12 @@ import Synchronization
   ///
   /// - Parameters:
   ///   - signals: The signals to take over; the others go where they went before.
+  ///   - mainLoop: That of a program which has one of its own.
   ///   - onExit: Called when a signal has ended the life cycle; by default the process ends by that signal, so
   ///     that its parent sees the reason.
-  public convenience init(
-    signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases),
-    onExit: (@MainActor (SignalDriver.Signal) -> Void)? = nil
-  ) {
-    self.init(signals: signals, mainLoop: nil, onExit: onExit)
-  }
-
-  /// Makes a driver for a program with a main loop of its own.
-  init(
-    signals: Set<SignalDriver.Signal>, mainLoop: RestorationMainLoop?,
-    onExit: (@MainActor (SignalDriver.Signal) -> Void)? = nil
+  package init(
+    signals: Set<Lifecycle.Signal> = Set(Lifecycle.Signal.allCases), mainLoop: RestorationMainLoop? = nil,
+    onExit: (@MainActor (Lifecycle.Signal) -> Void)? = nil
   ) {
     watched = signals
     arrivals = SignalArrivals(mainLoop)
@@ -49,11 +37,11 @@ import Synchronization
   }
 
   /// Takes over the signals of this process.
-  public func start(driving lifecycle: Lifecycle) {
-    precondition(pipe == nil, "This signal driver was started before; stop it first.")
+  package func start(driving lifecycle: Lifecycle) {
     Self.ofSessions?.stop()
     guard startIfFree(driving: lifecycle) else {
-      preconditionFailure("Another signal driver of this process is started; stop it before you start one more.")
+      preconditionFailure(
+        "Another application of this process answers signals; call its stopAnsweringSignals() before answerSignals().")
     }
   }
 
@@ -85,7 +73,7 @@ import Synchronization
   }
 
   /// Takes what has arrived.
-  private func take(_ signals: [SignalDriver.Signal], isInLoop: Bool) {
+  private func take(_ signals: [Lifecycle.Signal], isInLoop: Bool) {
     guard pipe != nil else { return }
     // In a turn of the program's main loop nobody would go on with the life cycle.
     guard let lifecycle, !isInLoop else { return answerNow(signals) }
@@ -94,7 +82,7 @@ import Synchronization
   }
 
   /// Saves what is open, and ends or stops the process.
-  private func answerNow(_ signals: [SignalDriver.Signal]) {
+  private func answerNow(_ signals: [Lifecycle.Signal]) {
     if let end = signals.first(where: \.isEnd) { return self.end(by: end) }
     guard signals.last == .terminalStop else { return }
     ExitGuard.saveAll(isEnd: false)
@@ -112,7 +100,7 @@ import Synchronization
   }
 
   /// Gives the signals back to their former handlers.
-  public func stop() {
+  package func stop() {
     waiting = []
     observation = nil
     lifecycle = nil
@@ -120,16 +108,9 @@ import Synchronization
     pipe = nil
   }
 
-  /// Ends the process by a signal, so that its parent sees the reason: what `onExit` does unless told otherwise.
-  ///
-  /// For an `onExit` of your own that first gives back a terminal or closes a window.
-  public nonisolated static func endProcess(by signal: SignalDriver.Signal) -> Never {
-    SignalPipe.endProcess(by: signal)
-  }
-
   isolated deinit { pipe?.giveBack() }
 
-  private func handle(_ signal: SignalDriver.Signal, _ lifecycle: Lifecycle) async {
+  private func handle(_ signal: Lifecycle.Signal, _ lifecycle: Lifecycle) async {
     switch signal {
     case .terminalStop:
       stopsWhenSuspended = true
@@ -155,7 +136,7 @@ import Synchronization
     SignalPipe.stopProcess()
   }
 
-  private func end(by signal: SignalDriver.Signal) {
+  private func end(by signal: Lifecycle.Signal) {
     if isEnding { return }
     isEnding = true
     // Those of this process that another driver would have had to answer for.
@@ -168,7 +149,7 @@ import Synchronization
 /// Signals on their way to the main actor: in a job of it, or after a moment in a turn of the program's main loop.
 private final class SignalArrivals: Sendable {
   private struct State {
-    var signals: [SignalDriver.Signal] = []
+    var signals: [Lifecycle.Signal] = []
     /// When the first of them came that asks for the end.
     var firstEnd: ContinuousClock.Instant?
   }
@@ -176,7 +157,7 @@ private final class SignalArrivals: Sendable {
   private let state = Mutex(State())
   private let turns: MainTurns
   /// Called with what has arrived, in a turn.
-  @MainActor var onTurn: @MainActor ([SignalDriver.Signal], _ isInLoop: Bool) -> Void = { _, _ in }
+  @MainActor var onTurn: @MainActor ([Lifecycle.Signal], _ isInLoop: Bool) -> Void = { _, _ in }
 
   /// So long a signal waits for a turn before the process ends without one.
   private static var patience: DispatchTimeInterval { .seconds(5) }
@@ -184,7 +165,7 @@ private final class SignalArrivals: Sendable {
   init(_ mainLoop: RestorationMainLoop?) { turns = MainTurns(mainLoop, headStart: .milliseconds(100)) }
 
   /// Adds a signal; on the thread of the pipe.
-  func add(_ signal: SignalDriver.Signal) {
+  func add(_ signal: Lifecycle.Signal) {
     let now = ContinuousClock().now
     let isRepeated = state.withLock { state in
       state.signals.append(signal)
@@ -212,4 +193,3 @@ private final class SignalArrivals: Sendable {
     if !taken.isEmpty { onTurn(taken, turns.isInLoop) }
   }
 }
-#endif

@@ -1,7 +1,16 @@
-#if canImport(Glibc)
 import Dispatch
-import Glibc
 import Synchronization
+
+// The one file that knows the platform's signal calls. Only glibc is tested.
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#else
+import Darwin
+#endif
 
 /// The write end of the pipe, for the handler: a constant global, so that reading it takes no lock.
 private let noteDescriptor = Atomic<Int32>(-1)
@@ -25,17 +34,17 @@ private func noteSignal(_ number: Int32) {
 /// In a forked child: the signal does what it does in a program without a handler, once this one has returned.
 private func takeAsBefore(_ number: Int32) {
   var action = sigaction()
-  unsafe action.__sigaction_handler.sa_handler = nil
+  action.handler = nil
   unsafe sigaction(number, &action, nil)
   raise(number)
 }
 
-/// Signals of this process, out of their handlers: the one file that knows the platform's signal calls.
+/// Signals of this process, out of their handlers.
 ///
 /// Signal actions belong to the whole process, so only one pipe can be open at a time.
 @MainActor final class SignalPipe {
   private let source: any DispatchSourceRead
-  private let previous: [(SignalDriver.Signal, sigaction)]
+  private let previous: [(Lifecycle.Signal, sigaction)]
 
   /// The two ends; made once and never closed, because a handler may still be about to write when a pipe is given back.
   private static let ends: (read: Int32, write: Int32)? = {
@@ -51,7 +60,7 @@ private func takeAsBefore(_ number: Int32) {
   /// - Parameters:
   ///   - watched: The signals.
   ///   - deliver: Called for each, in the order of their arrival, on a thread of its own, until the pipe is given back.
-  init?(_ watched: Set<SignalDriver.Signal>, deliver: @escaping @Sendable (SignalDriver.Signal) -> Void) {
+  init?(_ watched: Set<Lifecycle.Signal>, deliver: @escaping @Sendable (Lifecycle.Signal) -> Void) {
     guard let ends = Self.ends,
       isTaken.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged
     else { return nil }
@@ -60,7 +69,7 @@ private func takeAsBefore(_ number: Int32) {
     let source = DispatchSource.makeReadSource(fileDescriptor: ends.read, queue: Self.queue)
     source.setEventHandler { @Sendable in
       while let byte = Self.takeNote(ends.read) {
-        if let signal = SignalDriver.Signal(rawValue: Int32(byte)) { deliver(signal) }
+        if let signal = Lifecycle.Signal(number: Int32(byte)) { deliver(signal) }
       }
     }
     source.activate()
@@ -75,16 +84,16 @@ private func takeAsBefore(_ number: Int32) {
   }
 
   /// Takes over one signal; `nil`, and nothing changes, when it is ignored: its sender means nobody to act on it.
-  private static func takeOver(_ signal: SignalDriver.Signal) -> (SignalDriver.Signal, sigaction)? {
+  private static func takeOver(_ signal: Lifecycle.Signal) -> (Lifecycle.Signal, sigaction)? {
     var old = sigaction()
-    unsafe sigaction(signal.rawValue, nil, &old)
+    unsafe sigaction(signal.number, nil, &old)
     let ignored = 1  // SIG_IGN
-    guard unsafe unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) != ignored else { return nil }
+    guard unsafe unsafeBitCast(old.handler, to: Int.self) != ignored else { return nil }
     var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = noteSignal
+    action.handler = noteSignal
     unsafe sigfillset(&action.sa_mask)
     action.sa_flags = SA_RESTART
-    unsafe sigaction(signal.rawValue, &action, nil)
+    unsafe sigaction(signal.number, &action, nil)
     return (signal, old)
   }
 
@@ -95,7 +104,7 @@ private func takeAsBefore(_ number: Int32) {
     if source.isCancelled { return }
     for (signal, action) in previous {
       var action = action
-      unsafe sigaction(signal.rawValue, &action, nil)
+      unsafe sigaction(signal.number, &action, nil)
     }
     source.cancel()
     isTaken.store(false, ordering: .sequentiallyConsistent)
@@ -105,18 +114,64 @@ private func takeAsBefore(_ number: Int32) {
   nonisolated static func stopProcess() { kill(getpid(), SIGSTOP) }
 
   /// Ends this process by a signal, as if it had never been handled; by Ctrl-Z, which ends nothing, with success.
-  nonisolated static func endProcess(by signal: SignalDriver.Signal) -> Never {
+  nonisolated static func endProcess(by signal: Lifecycle.Signal) -> Never {
     guard signal.isEnd else { exit(0) }
     var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = nil
-    unsafe sigaction(signal.rawValue, &action, nil)
+    action.handler = nil
+    unsafe sigaction(signal.number, &action, nil)
     var set = sigset_t()
     unsafe sigemptyset(&set)
-    unsafe sigaddset(&set, signal.rawValue)
+    unsafe sigaddset(&set, signal.number)
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     // To this thread: one that dumps core ends the process only when its thread takes it, and others would go on.
-    raise(signal.rawValue)
-    exit(128 + signal.rawValue)
+    raise(signal.number)
+    exit(128 + signal.number)
   }
 }
-#endif
+
+extension Lifecycle.Signal {
+  /// The system's number, which differs between systems.
+  package var number: Int32 {
+    switch self {
+    case .hangUp: SIGHUP
+    case .interrupt: SIGINT
+    case .quit: SIGQUIT
+    case .terminate: SIGTERM
+    case .resume: SIGCONT
+    case .terminalStop: SIGTSTP
+    }
+  }
+
+  /// The signal of a number; nil for another one.
+  init?(number: Int32) {
+    guard let signal = Self.allCases.first(where: { $0.number == number }) else { return nil }
+    self = signal
+  }
+}
+
+// The handler lies in another member in each C library; nil is what the system does without one.
+extension sigaction {
+  fileprivate typealias Handler = @convention(c) (Int32) -> Void
+
+  #if canImport(Glibc)
+  fileprivate var handler: Handler? {
+    get { unsafe __sigaction_handler.sa_handler }
+    set { unsafe __sigaction_handler.sa_handler = newValue }
+  }
+  #elseif canImport(Musl)
+  fileprivate var handler: Handler? {
+    get { unsafe __sa_handler.sa_handler }
+    set { unsafe __sa_handler.sa_handler = newValue }
+  }
+  #elseif canImport(Android)
+  fileprivate var handler: Handler? {
+    get { unsafe sa_handler }
+    set { unsafe sa_handler = newValue }
+  }
+  #else
+  fileprivate var handler: Handler? {
+    get { unsafe __sigaction_u.__sa_handler }
+    set { unsafe __sigaction_u.__sa_handler = newValue }
+  }
+  #endif
+}

@@ -103,13 +103,13 @@ struct CaptureBatch: Sendable {
   struct Kind: Sendable {
     var version: StateVersion
     /// The tag of their class, or the name of their type.
-    var classTag: RestorationClass?
+    var classTag: RestorationArchive.ClassTag?
     /// Whether that is the name of their type.
     var isNamedByType = false
     /// Whether the launch asks for state of the class.
     var isAskedFor = true
     /// The classes whose state may be given to the objects.
-    var acceptedClasses: Set<RestorationClass> = []
+    var acceptedClasses: Set<RestorationArchive.ClassTag> = []
     /// The objects' one values; nil when the class has none.
     var column: (any StateColumn)?
   }
@@ -127,7 +127,7 @@ struct CaptureBatch: Sendable {
     var entries: [RestorationArchive.Entry] = []
     var model: ModelIdentifier?
     /// The object's role in its container; nil when its place says it.
-    var role: RestorationRole?
+    var role: RestorationArchive.Role?
     /// The protection class of its state, and of that below it; nil for its parent's.
     var protection: ProtectionClass?
   }

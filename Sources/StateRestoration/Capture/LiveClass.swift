@@ -34,14 +34,14 @@ internal import RestorationArchive
   /// The number of the plain instances' kind in the current capture; nil until one was met.
   private(set) var plainKind: Int?
   /// The classes whose state may be given to instances with a tag, as they were asked for last, and at which revision.
-  private var accepted: (revision: Int, tag: RestorationClass?, classes: Set<RestorationClass>)?
+  private var accepted: (revision: Int, tag: RestorationArchive.ClassTag?, classes: Set<RestorationArchive.ClassTag>)?
   /// The facts found in the current capture for the tags of instances, nearly always one for all of them.
   private var tags: [Tag] = []
 
   /// What instances with one tag have in common.
   struct Tag {
     /// The tag; nil for none.
-    let tag: RestorationClass?
+    let tag: RestorationArchive.ClassTag?
     /// The version of what they preserve.
     let version: StateVersion
     /// The number of their kind in the batch.
@@ -57,7 +57,7 @@ internal import RestorationArchive
     _ = plan.markedProperties(of: object)
     isList = object is ListController
     isScope = object is RestorationScope
-    joins = plan.state != nil && object is any MergingController
+    joins = plan.state != nil && object is any MergingObject
     awareness =
       if plan.observesEverything {
         .everything
@@ -85,8 +85,8 @@ internal import RestorationArchive
 
   /// The classes whose state may be given to instances with a tag; asked for again once classes were registered.
   func acceptedClasses(
-    _ tag: RestorationClass?, _ revision: Int, _ find: () -> Set<RestorationClass>
-  ) -> Set<RestorationClass> {
+    _ tag: RestorationArchive.ClassTag?, _ revision: Int, _ find: () -> Set<RestorationArchive.ClassTag>
+  ) -> Set<RestorationArchive.ClassTag> {
     if let accepted, accepted.revision == revision, accepted.tag == tag { return accepted.classes }
     let classes = find()
     accepted = (revision, tag, classes)
@@ -94,7 +94,7 @@ internal import RestorationArchive
   }
 
   /// The facts found in the current capture for instances with a tag; nil if none was met.
-  func facts(for tag: RestorationClass?) -> Tag? {
+  func facts(for tag: RestorationArchive.ClassTag?) -> Tag? {
     for index in tags.indices where tags[index].tag == tag { return tags[index] }
     return nil
   }

@@ -54,7 +54,7 @@ internal import RestorationArchive
   /// The capture in which it was moved below another parent last.
   var lastMoved = 0
   /// The object's role in its container.
-  var role: RestorationRole? { didSet { hasRole = role != nil } }
+  var role: RestorationArchive.Role? { didSet { hasRole = role != nil } }
   private var hasRole = false
   private var isParent = false
   private var isReferrer = false

@@ -213,7 +213,7 @@ extension LiveTree {
   }
 
   /// Tells children their roles; those whose role has changed are recorded again.
-  private func giveRoles(_ roles: [ObjectIdentifier: RestorationRole], toChildrenOf node: LiveNode) {
+  private func giveRoles(_ roles: [ObjectIdentifier: RestorationArchive.Role], toChildrenOf node: LiveNode) {
     guard node.hasRoles || !roles.isEmpty else { return }
     node.hasRoles = !roles.isEmpty
     for child in node.children where child.kind == .controller && child.role != roles[child.objectIdentity] {

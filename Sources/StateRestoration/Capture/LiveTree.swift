@@ -243,7 +243,7 @@ internal import RestorationArchive
 
   /// Whether an object that was met may still be given state: it came by itself, and nothing tells of an edit.
   ///
-  /// A ``MergingController`` keeps its own state in any case, and joins the stored one with it.
+  /// A ``MergingObject`` keeps its own state in any case, and joins the stored one with it.
   func mayBeGiven(_ node: LiveNode) -> Bool {
     node.isNewcomer && !node.subject.joins && node.subject.awareness != .nothing
       && (node.lastRead == 0 || !node.flag.isRaised)

@@ -99,14 +99,6 @@ internal import FoundationShim
     return try read(type, forKey: key)
   }
 
-  /// The value stored under a key through a saver; nil only if nothing was stored.
-  public func decodeIfPresent<Value, Stored>(
-    forKey key: String, using saver: RestorationSaver<Value, Stored>
-  ) throws(RestorationError) -> Value? {
-    guard let stored = try decodeIfPresent(Stored.self, forKey: key) else { return nil }
-    return try restore(stored, with: saver, key: key)
-  }
-
   /// The restored object that a reference leads to; nil if none was stored or its object was not restored.
   public func reference<Object>(
     to type: Object.Type = Object.self, forKey key: String
@@ -197,18 +189,6 @@ internal import FoundationShim
   package var unreadKeys: [String] {
     guard (firstReadKey == nil ? 0 : 1) + otherReadKeys.count < record.keyLimit else { return unknownFields }
     return record.keys.filter { $0 != firstReadKey && !otherReadKeys.contains($0) } + unknownFields
-  }
-
-  /// Runs a saver's second half.
-  func restore<Value, Stored>(
-    _ stored: Stored, with saver: RestorationSaver<Value, Stored>, key: String
-  ) throws(RestorationError) -> Value {
-    do {
-      if let value = try saver.restore(stored) { return value }
-    } catch {
-      throw RestorationError(.unreadable, "The saver refused the stored value.", path: path, key: key, cause: error)
-    }
-    throw RestorationError(.unreadable, "The saver made nothing of the stored value.", path: path, key: key)
   }
 
   private func checkValidity(_ key: String) throws(RestorationError) {

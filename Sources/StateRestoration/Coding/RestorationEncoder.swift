@@ -51,13 +51,6 @@
     entries.append(RestorationArchive.Entry(key: key, value: value))
   }
 
-  /// Copies a value that isn't Codable under a key, in the form that the saver gives it.
-  public func encode<Value, Stored>(
-    _ value: Value, forKey key: String, using saver: RestorationSaver<Value, Stored>
-  ) {
-    encode(saver.preserve(value), forKey: key)
-  }
-
   /// Records which object is meant; after restoring, the key leads to the restored object, or to nil.
   ///
   /// An object that is in the tree or registered as shared is recorded by its place. Any other controller is

@@ -17,7 +17,7 @@ extension RestorationCoordinator {
   /// A crash in here is put down to the object, like one during restoring. State is given once: an object that had it
   /// and has left took it along. One that was edited keeps what it has
   /// (``RestorationReport/NotRestoredReason/touchedMeanwhile``), and the stored state waits beside that until the
-  /// conflict is settled; a ``MergingController`` joins both. Called while objects are given their state, it waits
+  /// conflict is settled; a ``MergingObject`` joins both. Called while objects are given their state, it waits
   /// until all have theirs: the restoration's report tells.
   ///
   /// - Parameters:

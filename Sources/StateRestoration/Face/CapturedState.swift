@@ -9,12 +9,12 @@ struct CapturedShape {
   /// The views, in order; empty for views and shared objects.
   var views: [any RestorableView] = []
   /// The roles of children that have one: by object, as two of them may be called the same.
-  var roles: [ObjectIdentifier: RestorationRole] = [:]
+  var roles: [ObjectIdentifier: RestoredChild.Role] = [:]
 
   /// The object's identifier; nil for one that is excluded and for shared objects.
   var identifier: RestorationIdentifier? { identity.identifier }
   /// The tag of the class that remakes it.
-  var classTag: RestorationClass? { identity.class }
+  var classTag: RestorationIdentity.ClassTag? { identity.class }
   /// The element of the data model that it shows.
   var model: ModelIdentifier? { identity.model }
   /// How soon the state is left out when there is too much.

@@ -28,7 +28,7 @@
 @MainActor protocol RolesFacet {
   func roles(
     of children: [any RestorableController], in object: any RestorableObject
-  ) -> [ObjectIdentifier: RestorationRole]
+  ) -> [ObjectIdentifier: RestoredChild.Role]
 }
 
 /// How to read and assign an object's one value.
@@ -49,7 +49,7 @@
   func snapshot(of object: any RestorableObject) -> @MainActor () -> Void
   /// The version of the value's type; nil where the object names it.
   var version: StateVersion? { get }
-  /// What is wrong with the numbers of the migrations; nil when nothing is.
+  /// What is wrong with the end of the migrations; nil when nothing is.
   var flaw: String? { get }
 }
 
@@ -127,9 +127,9 @@ struct OwnerFacet<T: RestorationViewOwner>: ViewsFacet {
 struct ContainerFacet<T: RestorationContainer>: RolesFacet {
   func roles(
     of children: [any RestorableController], in object: any RestorableObject
-  ) -> [ObjectIdentifier: RestorationRole] {
+  ) -> [ObjectIdentifier: RestoredChild.Role] {
     let container = downcast(object, to: T.self)
-    var roles: [ObjectIdentifier: RestorationRole] = [:]
+    var roles: [ObjectIdentifier: RestoredChild.Role] = [:]
     for child in children {
       // In this order: few children have a role, and only those are asked for their names.
       guard let role = container.restorationRole(of: child), child.restoration.identifier != nil else { continue }

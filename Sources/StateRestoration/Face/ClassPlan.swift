@@ -20,7 +20,7 @@ import Observation
   /// The version of instances that are shared, and have no identity of their own.
   private var sharedVersion: StateVersion?
   /// The plain name of the type: what an archive calls the class of objects that name no tag.
-  let typeName: RestorationClass
+  let typeName: RestorationIdentity.ClassTag
 
   /// Whether instances have marked properties; nil until the first instance was reflected on.
   private(set) var hasMarkedProperties: Bool?
@@ -53,7 +53,7 @@ import Observation
     coding = (type as? any CodingObject.Type).map { ClassPlan.codingFacet($0) }
     stateVersion = state?.version
     if let flaw = state?.flaw {
-      preconditionFailure("The migrations of \(type) don't count up: \(flaw).")
+      preconditionFailure("The migrations of \(type) \(flaw).")
     }
   }
 
@@ -80,10 +80,10 @@ import Observation
   }
 
   /// The plain name of a type, without what is in angle brackets: a value's type may change, and its state be migrated.
-  static func name(of type: Any.Type) -> RestorationClass {
+  static func name(of type: Any.Type) -> RestorationIdentity.ClassTag {
     // A value of a scope and one that stands alone are the same.
     if type == ScopeEntry.self { return ScopeEntry.className }
-    return RestorationClass(String("\(type)".prefix { $0 != "<" }))
+    return RestorationIdentity.ClassTag(String("\(type)".prefix { $0 != "<" }))
   }
 
   /// The plan of a class, made at first use.

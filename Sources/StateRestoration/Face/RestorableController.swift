@@ -26,5 +26,5 @@ extension RestorableController {
 
   /// Says where the class of a controller stands.
   @available(*, unavailable, renamed: "restoration.class")
-  public var restorationClass: RestorationClass? { fatalError("A name that nobody can use.") }
+  public var restorationClass: RestorationIdentity.ClassTag? { fatalError("A name that nobody can use.") }
 }

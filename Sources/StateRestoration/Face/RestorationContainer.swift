@@ -1,5 +1,7 @@
 /// A controller that takes its children back: a navigation stack, a set of tabs, your own.
 ///
+/// Subclass ``ContainerController`` for a container of your own; adopt this protocol where you have another superclass.
+///
 /// Restoring makes the objects of the whole tree, gives every container its children, parents first, and only then
 /// lets objects decode. A child that was made and that no container installs dies after restoring; the report says so.
 @MainActor public protocol RestorationContainer: RestorationParent {
@@ -12,14 +14,5 @@
   /// What a child is to this container, when its place in the order doesn't say it: a column, a presentation. Else nil.
   ///
   /// Recorded when preserving, and given back as ``RestoredChild/role``.
-  func restorationRole(of child: any RestorableController) -> RestorationRole?
-}
-
-/// A container that does not show all of its children.
-@MainActor public protocol SelectiveContainer: RestorationContainer {
-  /// The children that are seen now.
-  ///
-  /// Asked before a snapshot is taken: a visible screen that is not preserved will not come back, and is in no picture. List
-  /// a child without an identifier too, if it is seen. Of any other container all children with an identifier are seen.
-  var visibleControllers: [any RestorableController] { get }
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role?
 }

@@ -10,6 +10,9 @@ public import DataProtection
 /// A nil or an empty identifier leaves the object out with everything below it, and is a finding of the save, as it may have been
 /// forgotten. Say ``excluded`` for an object that is left out on purpose.
 public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterpolation {
+  /// The tag of a class that remakes objects: a text, never the name of a Swift type.
+  public typealias ClassTag = RestorationArchive.ClassTag
+
   // An identity is copied whenever an object is captured, and most have a name alone.
   private var facts: Facts
 
@@ -23,7 +26,7 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
   /// All that is known of an object that has more to say than its name: copying it is counting one reference.
   private final class More: Hashable, Sendable {
     let identifier: RestorationIdentifier?
-    let classTag: RestorationClass?
+    let classTag: ClassTag?
     let model: ModelIdentifier?
     let priority: RestorationArchive.Priority
     let version: StateVersion
@@ -31,7 +34,7 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
     let isExcluded: Bool
 
     init(
-      _ identifier: RestorationIdentifier?, _ classTag: RestorationClass?, _ model: ModelIdentifier?,
+      _ identifier: RestorationIdentifier?, _ classTag: ClassTag?, _ model: ModelIdentifier?,
       _ priority: RestorationArchive.Priority, _ version: StateVersion, _ protection: ProtectionClass?, isExcluded: Bool
     ) {
       self.identifier = identifier
@@ -80,7 +83,7 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
 
   /// The tag of the registered class that remakes a controller: stable, never a type's name; nil for one that exists at launch, or
   /// that the delegate makes.
-  public var `class`: RestorationClass? {
+  public var `class`: ClassTag? {
     get {
       switch facts {
       case .name: nil
@@ -164,10 +167,27 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
   ///   - version: The version of what coder methods and marked properties preserve.
   ///   - protection: The class of protection of its state, and of that below it; nil for its parent's.
   public init(
-    _ identifier: RestorationIdentifier?, class: RestorationClass? = nil, model: ModelIdentifier? = nil,
+    _ identifier: RestorationIdentifier?, class: ClassTag? = nil, model: ModelIdentifier? = nil,
     priority: RestorationArchive.Priority = .normal, version: StateVersion = 1, protection: ProtectionClass? = nil
   ) {
     self.init(identifier, `class`, model, priority, version, protection, isExcluded: false)
+  }
+
+  /// Names an object by a text that is made at run time, such as a title, and says what else is to be known of it.
+  ///
+  /// - Parameters:
+  ///   - identifier: What it is called among its siblings.
+  ///   - class: The tag of the registered class that remakes a controller; nil for one that exists at launch.
+  ///   - model: Which model object a controller's state belongs to; nil for none.
+  ///   - priority: How soon a controller's state is left out when the archive outgrows its budget.
+  ///   - version: The version of what coder methods and marked properties preserve.
+  ///   - protection: The class of protection of its state, and of that below it; nil for its parent's.
+  public init(
+    _ identifier: String, class: ClassTag? = nil, model: ModelIdentifier? = nil,
+    priority: RestorationArchive.Priority = .normal, version: StateVersion = 1, protection: ProtectionClass? = nil
+  ) {
+    self.init(
+      RestorationIdentifier(identifier), `class`, model, priority, version, protection, isExcluded: false)
   }
 
   /// Names an object that has nothing else to say.
@@ -178,7 +198,7 @@ public struct RestorationIdentity: Sendable, Hashable, ExpressibleByStringInterp
 
   // Equal identities are stored in one way.
   private init(
-    _ identifier: RestorationIdentifier?, _ classTag: RestorationClass?, _ model: ModelIdentifier?,
+    _ identifier: RestorationIdentifier?, _ classTag: ClassTag?, _ model: ModelIdentifier?,
     _ priority: RestorationArchive.Priority, _ version: StateVersion, _ protection: ProtectionClass?, isExcluded: Bool
   ) {
     guard classTag == nil, model == nil, priority == .normal, version == 1, protection == nil, !isExcluded else {
@@ -207,7 +227,7 @@ extension RestorationIdentity {
 /// What most objects of a class say of themselves beside their names.
 struct PlainIdentity {
   /// The tag of the class that remakes them.
-  var classTag: RestorationClass?
+  var classTag: RestorationIdentity.ClassTag?
   /// The version that they name.
   var version: StateVersion = 1
 }

@@ -11,7 +11,7 @@
   /// Decides whether a model object still exists.
   package typealias ModelCheck = @MainActor (ModelIdentifier) -> Bool
 
-  private var classes: [RestorationClass: RegisteredClass] = [:]
+  private var classes: [RestorationIdentity.ClassTag: RegisteredClass] = [:]
   private var blueprints: [RestorationIdentifier: Maker<any RestorableController>] = [:]
   private var sharedObjects: [RestorationIdentifier: SharedObject] = [:]
   /// The identifiers by object, the dead ones included.
@@ -20,22 +20,22 @@
   /// Counts the registrations of classes.
   private(set) var revision = 0
   /// Today's names of types that name no tag, by former ones.
-  private var renamed: [RestorationClass: RestorationClass] = [:]
+  private var renamed: [RestorationIdentity.ClassTag: RestorationIdentity.ClassTag] = [:]
   /// What a launch has to ask for at least, so that objects of a class come back; none where the object above says it.
   private var extents: [ObjectIdentifier: Lifecycle.LaunchOptions.Extent] = [:]
   /// The tags and names of classes that the program does not have any more.
-  private var retired: Set<RestorationClass> = []
+  private var retired: Set<RestorationIdentity.ClassTag> = []
   /// Today's tags and names as they were put together last, and at which revision.
-  private var knownToday: (revision: Int, today: [RestorationClass: RestorationClass])?
+  private var knownToday: (revision: Int, today: [RestorationIdentity.ClassTag: RestorationIdentity.ClassTag])?
   /// The classes whose state may be given to instances of a type; emptied by every registration of a class.
-  private var acceptedByType: [ObjectIdentifier: Set<RestorationClass>] = [:]
+  private var acceptedByType: [ObjectIdentifier: Set<RestorationIdentity.ClassTag>] = [:]
 
   /// Makes an empty registry.
   public init() {}
 
   /// Registers a class; the tag guards its state.
   ///
-  /// A ``RestorationFactory`` remakes its own instances. Those of any other class exist at launch or come from the delegate.
+  /// Its objects exist at launch, or come from the delegate; a class that makes them again is registered with `make`.
   /// The same class, registered again under its tag, replaces the former registration. Two classes under one tag trap.
   ///
   /// - Parameters:
@@ -48,18 +48,32 @@
   ///     top `launch`. Objects that are not asked for keep their stored state, see ``RestorationCoordinator/extent``.
   ///   - modelExists: Asked for state with a model identifier; state of a model object that is gone is not restored.
   public func register<Controller: RestorableController>(
-    _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
+    _ type: Controller.Type, as tag: RestorationIdentity.ClassTag, formerly: [RestorationIdentity.ClassTag] = [],
     freshFor limit: Duration? = nil, extent: Lifecycle.LaunchOptions.Extent? = nil,
     onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil
   ) {
     extents[ObjectIdentifier(type)] = extent
-    let make = (type as? any RestorationFactory.Type).map { Self.maker($0) }
-    add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists, make: make), formerly: formerly)
+    add(.init(tag: tag, type: type, freshFor: limit, onlyIf: modelExists, make: nil), formerly: formerly)
   }
 
-  /// Registers a class whose instances are made by a closure; nil is final, as with ``RestorationFactory``.
+  /// Registers a restoration class: one whose objects a function makes again.
+  ///
+  /// ```swift
+  /// registry.register(EditorController.self, as: "editor", make: EditorController.makeForRestoration)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: The class. An instance of a subclass must have a tag of its own.
+  ///   - tag: The tag in the archive: stable through renamings of the type, and the class's alone.
+  ///   - formerly: Tags that earlier versions of the program used for it.
+  ///   - limit: The age after which state of the class is no longer restored; nil for none.
+  ///   - extent: The least extent of a launch that brings back objects of this very class; nil for that of the object above.
+  ///   - modelExists: Asked for state with a model identifier; state of a model object that is gone is not restored.
+  ///   - make: Makes the object of a path. Its answer is final: after nil the subtree is not restored, and nobody else is asked.
+  ///     It is called before any object decodes. It may read of the coder what an initialiser needs; references to other objects
+  ///     can't be resolved yet.
   public func register<Controller: RestorableController>(
-    _ type: Controller.Type, as tag: RestorationClass, formerly: [RestorationClass] = [],
+    _ type: Controller.Type, as tag: RestorationIdentity.ClassTag, formerly: [RestorationIdentity.ClassTag] = [],
     freshFor limit: Duration? = nil, extent: Lifecycle.LaunchOptions.Extent? = nil,
     onlyIf modelExists: (@MainActor (ModelIdentifier) -> Bool)? = nil,
     make: @escaping @MainActor (RestorationPath, RestorationDecoder) -> Controller?
@@ -82,7 +96,7 @@
   ///   - formerly: The names that the type had, without the module and without what is in angle brackets.
   ///   - extent: The least extent of a launch that brings back objects of this very class; nil for that of the object above.
   public func register<Object: RestorableObject>(
-    _ type: Object.Type, formerly: [RestorationClass] = [], extent: Lifecycle.LaunchOptions.Extent? = nil
+    _ type: Object.Type, formerly: [RestorationIdentity.ClassTag] = [], extent: Lifecycle.LaunchOptions.Extent? = nil
   ) {
     extents[ObjectIdentifier(type)] = extent
     let name = ClassPlan.plan(for: type).typeName
@@ -108,7 +122,7 @@
   /// ```
   ///
   /// - Parameter names: Their tags; the plain names of types that named none. A class that is registered can't be retired.
-  public func retire(_ names: RestorationClass...) {
+  public func retire(_ names: RestorationIdentity.ClassTag...) {
     for name in names {
       precondition(!name.isEmpty, "A class is retired under an empty name.")
       if let registered = classes[name] { Self.refuseRetired(name, registered.type) }
@@ -121,9 +135,9 @@
   var hasRetired: Bool { !retired.isEmpty }
 
   /// Whether the program does not have a class any more.
-  func isRetired(_ name: RestorationClass) -> Bool { hasRetired && retired.contains(name) }
+  func isRetired(_ name: RestorationIdentity.ClassTag) -> Bool { hasRetired && retired.contains(name) }
 
-  private static func refuseRetired(_ name: RestorationClass, _ type: Any.Type) -> Never {
+  private static func refuseRetired(_ name: RestorationIdentity.ClassTag, _ type: Any.Type) -> Never {
     preconditionFailure("“\(name)” is retired and registered for \(type): do one of both.")
   }
 
@@ -172,10 +186,6 @@
     for entry in coordinators { entry.coordinator?.sharedObjectWasRegistered(as: identifier) }
   }
 
-  private static func maker<Factory: RestorationFactory>(_ factory: Factory.Type) -> Maker<any RestorableController> {
-    { Factory.makeForRestoration(at: $0, coder: $1) }
-  }
-
   private struct SharedObject { weak let object: (any RestorableObject)? }
 
   private struct Coordinator { weak let coordinator: RestorationCoordinator? }
@@ -185,7 +195,7 @@
     coordinators.append(Coordinator(coordinator: coordinator))
   }
 
-  private func add(_ registered: RegisteredClass, formerly: [RestorationClass]) {
+  private func add(_ registered: RegisteredClass, formerly: [RestorationIdentity.ClassTag]) {
     let type = registered.type
     // Migrations that don't fit are found now, and not when the first state comes.
     _ = ClassPlan.plan(for: type)
@@ -210,7 +220,7 @@
 /// A class as registered.
 @MainActor package struct RegisteredClass {
   /// Today's tag, under which new state is preserved.
-  package let tag: RestorationClass
+  package let tag: RestorationIdentity.ClassTag
   /// The class.
   package let type: any RestorableController.Type
   /// The age after which its state is no longer restored.
@@ -224,14 +234,14 @@
 /// Why an object's tag and its class don't go together.
 package enum TagFlaw: Hashable, Sendable {
   /// The tag is not registered.
-  case unregistered(RestorationClass)
+  case unregistered(RestorationIdentity.ClassTag)
   /// The tag is registered for another class, often a superclass from which the tag was inherited.
-  case belongs(RestorationClass, to: String, found: String)
+  case belongs(RestorationIdentity.ClassTag, to: String, found: String)
 }
 
 extension RestorationRegistry {
   /// The class of a tag, today's or a former one.
-  package func registeredClass(_ tag: RestorationClass) -> RegisteredClass? { classes[tag] }
+  package func registeredClass(_ tag: RestorationIdentity.ClassTag) -> RegisteredClass? { classes[tag] }
 
   /// How to make the controller of an identifier.
   package func blueprint(_ identifier: RestorationIdentifier) -> Maker<any RestorableController>? {
@@ -251,7 +261,7 @@ extension RestorationRegistry {
   /// The flaw of an object's tag when it is preserved; nil if it has none.
   ///
   /// A tag inherited by a subclass that isn't registered would restore the superclass.
-  package func flaw(of tag: RestorationClass, on object: any RestorableObject) -> TagFlaw? {
+  package func flaw(of tag: RestorationIdentity.ClassTag, on object: any RestorableObject) -> TagFlaw? {
     guard let registered = classes[tag] else { return .unregistered(tag) }
     let found = type(of: object)
     guard ObjectIdentifier(registered.type) != ObjectIdentifier(found) else { return nil }
@@ -260,7 +270,9 @@ extension RestorationRegistry {
 
   /// The classes whose state may be given to an object: its own and its superclasses, under their tags and names, former ones
   /// included.
-  func acceptedClasses(_ object: any RestorableObject, _ tag: RestorationClass?) -> Set<RestorationClass> {
+  func acceptedClasses(_ object: any RestorableObject, _ tag: RestorationIdentity.ClassTag?) -> Set<
+    RestorationIdentity.ClassTag
+  > {
     let type = type(of: object)
     let known = acceptedByType[ObjectIdentifier(type)]
     var accepted = known ?? registeredClasses(type)
@@ -280,7 +292,7 @@ extension RestorationRegistry {
   }
 
   /// The tags of a type and of its superclasses that are registered, former ones included.
-  private func registeredClasses(_ type: any RestorableObject.Type) -> Set<RestorationClass> {
+  private func registeredClasses(_ type: any RestorableObject.Type) -> Set<RestorationIdentity.ClassTag> {
     Set(classes.filter { Self.isSubclass(type, of: $1.type) }.keys)
   }
 
@@ -321,7 +333,7 @@ extension RestorationRegistry {
   }
 
   /// Today's tags and names, by former ones.
-  private var today: [RestorationClass: RestorationClass] {
+  private var today: [RestorationIdentity.ClassTag: RestorationIdentity.ClassTag] {
     if classes.isEmpty, renamed.isEmpty { return [:] }
     if let knownToday, knownToday.revision == revision { return knownToday.today }
     var today = renamed
@@ -335,7 +347,7 @@ extension RestorationRegistry {
   /// The registered classes as a value.
   var classTable: ClassTable {
     if classes.isEmpty, renamed.isEmpty { return ClassTable() }
-    var accepted: [RestorationClass: Set<RestorationClass>] = [:]
+    var accepted: [RestorationIdentity.ClassTag: Set<RestorationIdentity.ClassTag>] = [:]
     for (_, registered) in classes where accepted[registered.tag] == nil {
       accepted[registered.tag] = registeredClasses(registered.type)
     }

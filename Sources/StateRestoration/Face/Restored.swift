@@ -14,14 +14,14 @@
 /// ```
 ///
 /// Marked properties are found in the whole class hierarchy. The same key in a class and its superclass is a
-/// programmer's mistake and traps when the object is first seen. Assigning is noticed at once: the next automatic
+/// programmer's mistake and traps when the object is first seen. The type is Codable; a value of somebody else's type is a
+/// computed property over a marked one, see <doc:StateOfYourOwnClasses>. Assigning is noticed at once: the next automatic
 /// save has it. The property is observable by itself. Where `@ObservationIgnored` is forgotten, the compiler says “property
 /// wrapper cannot be applied to a computed property”, and of the macro's code “invalid redeclaration of synthesized property”.
-@propertyWrapper @MainActor public final class Restored<Value: Sendable>: RestorationEncoder.Property {
+@propertyWrapper @MainActor
+public final class Restored<Value: Codable & Sendable>: RestorationEncoder.Property {
   private var value: Value
   private let formerKeys: [String]
-  private let stored: @MainActor (Value) -> any Encodable & Sendable
-  private let read: @MainActor (RestorationDecoder, String, Value) throws(RestorationError) -> Value?
 
   /// Preserves the property under a key.
   ///
@@ -29,25 +29,9 @@
   ///   - wrappedValue: The value until another is restored or assigned.
   ///   - key: The key: stable, and unique in the class hierarchy.
   ///   - formerly: Keys of earlier versions, tried in order when nothing is stored under `key`.
-  public init(wrappedValue: Value, _ key: String, formerly: String...) where Value: Codable {
+  public init(wrappedValue: Value, _ key: String, formerly: String...) {
     value = wrappedValue
     formerKeys = formerly
-    stored = { $0 }
-    read = { (coder, key, launch) throws(RestorationError) in try coder.read(Value.self, forKey: key, at: launch) }
-    super.init(key: key)
-  }
-
-  /// Preserves the property under a key in the form that a saver gives it, for types that aren't Codable.
-  public init<Stored>(
-    wrappedValue: Value, _ key: String, using saver: RestorationSaver<Value, Stored>, formerly: String...
-  ) {
-    value = wrappedValue
-    formerKeys = formerly
-    stored = { saver.preserve($0) }
-    read = { (coder, key, _) throws(RestorationError) in
-      guard let stored = try coder.read(Stored.self, forKey: key) else { return nil }
-      return try coder.restore(stored, with: saver, key: key)
-    }
     super.init(key: key)
   }
 
@@ -67,7 +51,7 @@
   }
 
   override func capture() -> RestorationArchive.Entry {
-    RestorationArchive.Entry(key: key, value: stored(value))
+    RestorationArchive.Entry(key: key, value: value)
   }
 
   override func snapshot() -> @MainActor () -> Void {
@@ -77,7 +61,7 @@
 
   override func prepare(with coder: RestorationDecoder) throws(RestorationError) -> (@MainActor () -> Void)? {
     for key in [key] + formerKeys {
-      guard let restored = try read(coder, key, value) else { continue }
+      guard let restored = try coder.read(Value.self, forKey: key, at: value) else { continue }
       return { self.change { self.value = restored } }
     }
     return nil

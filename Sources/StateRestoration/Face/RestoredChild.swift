@@ -1,10 +1,13 @@
 /// One preserved child, as given to the container that owned it.
 @MainActor public struct RestoredChild {
+  /// What a child is to its container, when its place in the order doesn't tell.
+  public typealias Role = RestorationArchive.Role
+
   /// The child's path from the root.
   public let path: RestorationPath
 
   /// What the child was to its container; nil if the container recorded nothing.
-  public let role: RestorationRole?
+  public let role: Role?
 
   /// The child; nil if it could not be restored.
   ///
@@ -28,7 +31,7 @@
 
   /// Describes one child.
   package init(
-    path: RestorationPath, role: RestorationRole? = nil, controller: (any RestorableController)?,
+    path: RestorationPath, role: Role? = nil, controller: (any RestorableController)?,
     wasCarriedOver: Bool = false, isAskedFor: Bool = false, isLocked: Bool = false
   ) {
     self.path = path

@@ -5,15 +5,16 @@ internal import RestorationArchive
 /// A snapshot of the registry, so that the main actor and the worker compare classes by the same rule.
 struct ClassTable: Sendable {
   /// Today's tags by former ones.
-  private let today: [RestorationClass: RestorationClass]
+  private let today: [RestorationArchive.ClassTag: RestorationArchive.ClassTag]
   /// The accepted classes by today's tag.
-  private let accepted: [RestorationClass: Set<RestorationClass>]
+  private let accepted: [RestorationArchive.ClassTag: Set<RestorationArchive.ClassTag>]
   /// The shortest age limit of the registered classes; nil when none has one.
   let ageLimit: Duration?
 
   /// Takes the accepted classes of every registered tag, and today's tags of former ones.
   init(
-    _ accepted: [RestorationClass: Set<RestorationClass>] = [:], today: [RestorationClass: RestorationClass] = [:],
+    _ accepted: [RestorationArchive.ClassTag: Set<RestorationArchive.ClassTag>] = [:],
+    today: [RestorationArchive.ClassTag: RestorationArchive.ClassTag] = [:],
     ageLimit: Duration? = nil
   ) {
     self.accepted = accepted
@@ -22,7 +23,7 @@ struct ClassTable: Sendable {
   }
 
   /// Today's tag of a class, for one that an earlier program used.
-  func current(_ tag: RestorationClass?) -> RestorationClass? {
+  func current(_ tag: RestorationArchive.ClassTag?) -> RestorationArchive.ClassTag? {
     guard let tag else { return nil }
     return today[tag] ?? tag
   }

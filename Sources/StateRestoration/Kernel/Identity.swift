@@ -3,7 +3,7 @@ internal import RestorationArchive
 /// Whose state a row holds: the class and the model of its object.
 struct Identity: Hashable, Sendable {
   /// The restoration class's tag, or the plain name of the type; nil for the framework's own rows.
-  var classTag: RestorationClass?
+  var classTag: RestorationArchive.ClassTag?
   /// What the object says that it shows; nil when it names no model.
   var model: ModelIdentifier?
   /// Whether it is a view's state, which no controller takes.
@@ -31,7 +31,7 @@ struct Asker: Sendable {
   /// The newest version of the state that its class can read.
   var version: StateVersion
   /// The classes whose state it may be given: its own, former ones, and those of superclasses.
-  var acceptedClasses: Set<RestorationClass>
+  var acceptedClasses: Set<RestorationArchive.ClassTag>
 
   /// Why a row does not fit.
   enum Mismatch: Hashable, Sendable {

@@ -275,7 +275,7 @@ extension Table {
 
   /// Says of rows whose roles others have since that no object had them as late as those.
   private mutating func giveWay(to rows: [NodeID], below parent: NodeID, merged: Set<NodeID>) throws(ArchiveError) {
-    var roles: Set<RestorationRole> = []
+    var roles: Set<RestorationArchive.Role> = []
     for row in rows { if let role = try writer.node(row)?.attributes.role { roles.insert(role) } }
     for row in try writer.children(of: parent) where !merged.contains(row) {
       guard var attributes = try writer.node(row)?.attributes, let role = attributes.role, roles.contains(role) else {

@@ -488,7 +488,7 @@ extension Table {
   }
 
   /// Rows of other models wait, where a live object shows one: its class's, or that of a superclass.
-  mutating func retireOthers(of row: NodeID, _ accepted: Set<RestorationClass>) throws(ArchiveError) {
+  mutating func retireOthers(of row: NodeID, _ accepted: Set<RestorationArchive.ClassTag>) throws(ArchiveError) {
     guard !numbered.isEmpty, let place = try place(of: row), let own = try writer.node(row)?.attributes.identity,
       let model = own.model
     else { return }

@@ -30,7 +30,8 @@ public struct RestorationMainLoop: Sendable {
   /// - Precondition: The program has GLib loaded.
   public static var gLib: RestorationMainLoop {
     guard let symbol = unsafe HostProcess.symbol("g_idle_add_full") else {
-      preconditionFailure("This program has not loaded GLib; give the session a MainLoop that calls your main loop.")
+      preconditionFailure(
+        "This program has not loaded GLib; give the configuration a RestorationMainLoop that calls your main loop.")
     }
     typealias Source = @convention(c) (UnsafeMutableRawPointer?) -> Int32
     typealias AddIdle = @convention(c) (Int32, Source, UnsafeMutableRawPointer?, UnsafeRawPointer?) -> UInt32

@@ -37,12 +37,12 @@ extension PreservationOutcome {
     /// Said once for an object in each run.
     case inTwoWindows(path: RestorationPath)
     /// The object's class tag is registered for no class, so that nothing can make the object again.
-    case unregisteredClass(path: RestorationPath, tag: RestorationClass)
+    case unregisteredClass(path: RestorationPath, tag: RestorationIdentity.ClassTag)
     /// A save by name has found a change that nothing had announced, while ``RestorationConfiguration/askingInterval``
     /// is nil: an automatic save would have missed it.
     case unannouncedChange(path: RestorationPath)
     /// The object's class tag is registered for another class, so its factory would make the wrong object.
-    case inheritedTag(path: RestorationPath, tag: RestorationClass, registered: String, found: String)
+    case inheritedTag(path: RestorationPath, tag: RestorationIdentity.ClassTag, registered: String, found: String)
     /// The object's values could not be encoded; its earlier state is kept.
     case encodingFailed(path: RestorationPath, message: String)
     /// The object's state is over the size budget for one node, which is the limit; or it is `required` and

@@ -14,13 +14,13 @@ extension RestorationReport {
     /// is stored: an identifier that is made of a title, say.
     case nameDiffers(found: String, type: String)
     /// Its class was given up; see ``RestorationRegistry/retire(_:)``.
-    case classRetired(RestorationClass)
+    case classRetired(RestorationIdentity.ClassTag)
     /// The recorded restoration class is not registered, and nobody else gave an object.
-    case unknownClass(RestorationClass)
+    case unknownClass(RestorationIdentity.ClassTag)
     /// The restoration class answered nil, which is final: the subtree is not to be restored.
-    case refusedByClass(RestorationClass)
+    case refusedByClass(RestorationIdentity.ClassTag)
     /// The object that is there is of another class than the recorded one.
-    case classMismatch(recorded: RestorationClass, found: String)
+    case classMismatch(recorded: RestorationIdentity.ClassTag, found: String)
     /// The class or the delegate made an object with another identifier than the path's; it is given nothing, and the
     /// state stays.
     case otherIdentifier(String)

@@ -46,7 +46,7 @@ extension RestorationReport {
     /// A reference whose object was not restored, by key.
     case unresolvedReference(key: String)
     /// The restoration class recorded in the state is not registered; another rung gave the object.
-    case unregisteredClass(RestorationClass)
+    case unregisteredClass(RestorationIdentity.ClassTag)
     /// The state had waited for an object that it fits.
     case wasAbsent
     /// The newest record of the state can't be read now and stays; an older one was given.
@@ -54,7 +54,7 @@ extension RestorationReport {
     /// So many older states of the object could have been given as well: there is a conflict, and they wait until it is
     /// settled.
     case superseded(Int)
-    /// The stored state and the edits made while the device was locked were joined; see ``MergingController``.
+    /// The stored state and the edits made while the device was locked were joined; see ``MergingObject``.
     case joined
     /// Stored state could not be joined with the newer one, for this reason.
     case notJoined(String)

@@ -43,7 +43,7 @@ struct RestorePlan: Sendable {
   struct Details: Sendable {
     var savedAt: Date?
     var model: ModelIdentifier?
-    var role: RestorationRole?
+    var role: RestorationArchive.Role?
     /// Why the record in the row's own node could not be read.
     var damage: String?
   }
@@ -71,7 +71,7 @@ struct RestorePlan: Sendable {
   private(set) var nodes: [Node] = []
   private(set) var paths: [RestorationPath] = []
   private var details: [Int: Details] = [:]
-  private var tags: [RestorationClass] = []
+  private var tags: [RestorationArchive.ClassTag] = []
   /// The states of the records in the rows' own nodes, by the rows' indices, and behind them those of further records.
   private var records = PlannedRecords([], paths: [])
   /// The further records of rows that have some, by the rows' indices, in the order of their saves.
@@ -309,10 +309,10 @@ struct RestorePlan: Sendable {
 
 extension RestorePlan {
   /// The class of a row, under today's tag; nil when it has none.
-  func tag(of index: Int) -> RestorationClass? { nodes[index].tag.map { tags[$0] } }
+  func tag(of index: Int) -> RestorationArchive.ClassTag? { nodes[index].tag.map { tags[$0] } }
 
   /// The tag of a row whose object names one.
-  func namedTag(of index: Int) -> RestorationClass? {
+  func namedTag(of index: Int) -> RestorationArchive.ClassTag? {
     nodes[index].flags.contains(.namedByType) ? nil : tag(of: index)
   }
 

@@ -46,7 +46,7 @@ extension RestoreTurn {
     gift.rows = rows.map { plan.nodes[$0].id }
     let incoming = rows.flatMap { plan.records(of: $0) }
     let oldest = (incoming + plan.records(of: index)).min { plan.save(of: $0) < plan.save(of: $1) }
-    let canJoin = object is any MergingController
+    let canJoin = object is any MergingObject
     for record in incoming where !canJoin && plan.version(of: record) <= asker.version && !isQuarantined(record) {
       if record == oldest {
         gift.superseded.append(plan.id(of: record))
@@ -90,7 +90,7 @@ extension RestoreTurn {
     _ resolve: @escaping RestorationDecoder.Resolver
   ) {
     // One that joins is given all, those that came by themselves as well.
-    let canJoin = object is any MergingController
+    let canJoin = object is any MergingObject
     let candidates = canJoin ? candidates.sorted { plan.save(of: $0) > plan.save(of: $1) } : candidates
     for (position, record) in candidates.enumerated() {
       do throws(RestorationError) {
@@ -135,7 +135,7 @@ extension RestoreTurn {
     progress[index].reject(.touchedMeanwhile)
     let own = request.edits.record(of: object)
     let candidates = progress[index].candidates ?? plan.records(of: index)
-    let canJoin = object is any MergingController
+    let canJoin = object is any MergingObject
     let others = candidates.filter { plan.id(of: $0) != own && (canJoin || !isFirst($0, of: index)) }
     let joined = join(index, object, with: others)
     // Where it came late, the table knows its record.
@@ -163,7 +163,7 @@ extension RestoreTurn {
   private func join(
     _ index: Int, _ object: any RestorableObject, with records: [RestorePlan.RecordPlace]
   ) -> [RestorePlan.RecordPlace] {
-    guard !records.isEmpty, let object = object as? any MergingController else { return [] }
+    guard !records.isEmpty, let object = object as? any MergingObject else { return [] }
     let records = records.sorted { plan.save(of: $0) < plan.save(of: $1) }
     let coders = records.map { makeDecoder(of: $0) }
     defer { for coder in coders { coder.finish() } }

@@ -175,7 +175,7 @@ extension RestoreTurn {
     guard let number = request.edits.record(of: object) else { return nil }
     for row in rows {
       guard let record = plan.records(of: row).first(where: { plan.id(of: $0) == number }) else { continue }
-      let isKept = !plan.flags(of: record).contains(.first) || isEdited(object) || object is any MergingController
+      let isKept = !plan.flags(of: record).contains(.first) || isEdited(object) || object is any MergingObject
       return isKept ? row : nil
     }
     return nil
@@ -240,7 +240,7 @@ extension RestoreTurn {
   ) -> Bool {
     guard plan.id(of: record) != request.crashNode else { return false }
     let save = plan.save(of: record)
-    return object is any MergingController || !records.contains { plan.save(of: $0) > save && !plan.isFirst($0) }
+    return object is any MergingObject || !records.contains { plan.save(of: $0) > save && !plan.isFirst($0) }
   }
 
   /// Whether nothing is made in a row or below it, as restoring died there and nobody asks for another try.

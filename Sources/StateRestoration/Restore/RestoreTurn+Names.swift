@@ -26,8 +26,8 @@ extension RestoreTurn {
   /// The first child of each class below a row's object whose name nothing is stored under, by its class.
   private func unstoredChildren(
     of parent: Int, _ stored: Set<RestorationIdentifier>
-  ) -> [RestorationClass: any RestorableController] {
-    var children: [RestorationClass: any RestorableController] = [:]
+  ) -> [RestorationArchive.ClassTag: any RestorableController] {
+    var children: [RestorationArchive.ClassTag: any RestorableController] = [:]
     noteBeginning(of: parent)
     for child in controller(at: parent)?.listedChildren ?? [] {
       guard let name = child.restoration.identifier, !stored.contains(name),

@@ -270,7 +270,9 @@ public import Observation
   }
 
   /// A node for something that is stored below this scope, and that nobody has asked for: a value or a nested scope.
-  func makeMember(_ name: RestorationIdentifier, of recorded: RestorationClass?) -> (any RestorableController)? {
+  func makeMember(_ name: RestorationIdentifier, of recorded: RestorationIdentity.ClassTag?) -> (
+    any RestorableController
+  )? {
     guard members[name.rawValue] == nil else { return nil }
     switch recorded {
     case Self.className: return makeScope(name.rawValue)
@@ -364,5 +366,5 @@ public import Observation
 
 extension ScopeEntry {
   /// What an archive calls the class of a scope's values: they are the same as a ``StoredValue`` that stands alone.
-  static let className: RestorationClass = "StoredValue"
+  static let className: RestorationIdentity.ClassTag = "StoredValue"
 }

@@ -8,7 +8,7 @@ internal import Observation
   @ObservationIgnored private let wasGiven: () -> Void
 
   init(_ key: String, _ slot: ScopeSlot, wasGiven: @escaping () -> Void) {
-    restoration = RestorationIdentity(RestorationIdentifier(key))
+    restoration = RestorationIdentity(key)
     self.slot = slot
     self.wasGiven = wasGiven
   }

@@ -25,7 +25,7 @@ public import Observation
   }
 
   init(_ key: String, in scope: RestorationScope, _ slot: ScopeSlot, default fallback: Value) {
-    restoration = RestorationIdentity(RestorationIdentifier(key))
+    restoration = RestorationIdentity(key)
     own = fallback
     place = (scope, key, slot)
     slot.noteDeclaration(fallback)

@@ -39,7 +39,7 @@ extension RestorationSession {
   package static func runInstance<Result>(
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry,
     configuration: RestorationConfiguration, delegate program: (any RestorationSessionDelegate)? = nil,
-    answering signals: Set<SignalDriver.Signal> = [],
+    answering signals: Set<Lifecycle.Signal> = [],
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let delegate = SessionDelegate(program)
@@ -54,7 +54,7 @@ extension RestorationSession {
       throw RestorationError(opening: error)
     }
     session.application = application
-    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
+    return try await drive(application, answering: signals, telling: delegate) {
       try await body(session)
     } lettingGo: {
       await session.letGo()

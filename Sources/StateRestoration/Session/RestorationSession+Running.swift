@@ -25,7 +25,7 @@ extension RestorationSession {
     root: any RestorableController,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
     delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
-    answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases),
+    answering signals: Set<Lifecycle.Signal> = Set(Lifecycle.Signal.allCases),
     _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let device = try await open(location, options)
@@ -53,7 +53,7 @@ extension RestorationSession {
   package static func run<Result>(
     on device: ProtectedDevice, root: any RestorableController, registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init(), delegate: (any RestorationSessionDelegate)? = nil,
-    answering signals: Set<SignalDriver.Signal> = [], _ body: @MainActor (RestorationSession) async throws -> Result
+    answering signals: Set<Lifecycle.Signal> = [], _ body: @MainActor (RestorationSession) async throws -> Result
   ) async throws -> Result {
     let session: RestorationSession
     let application: RestorableApplication
@@ -66,7 +66,7 @@ extension RestorationSession {
       throw RestorationError(opening: error)
     }
     session.application = application
-    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: session.delegate) {
+    return try await drive(application, answering: signals, telling: session.delegate) {
       try await body(session)
     } lettingGo: {
       await session.letGo()
@@ -98,7 +98,7 @@ extension RestorationSession {
     windows makeRoot: @escaping @MainActor (RestoredWindow) -> Root, scope: RestorationScope? = nil,
     registry: RestorationRegistry = RestorationRegistry(), configuration: RestorationConfiguration = .init(),
     delegate: (any RestorationSessionDelegate)? = nil, instances: Instances = .one,
-    answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases),
+    answering signals: Set<Lifecycle.Signal> = Set(Lifecycle.Signal.allCases),
     _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
     return try await run(
@@ -112,7 +112,7 @@ extension RestorationSession {
     scope: RestorationScope? = nil, registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init(), delegate program: (any RestorationSessionDelegate)? = nil,
     instances: Instances = .one,
-    answering signals: Set<SignalDriver.Signal> = [], _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
+    answering signals: Set<Lifecycle.Signal> = [], _ body: @MainActor (RestoredWindows<Root>) async throws -> Result
   ) async throws -> Result {
     let delegate = SessionDelegate(program)
     defer { withExtendedLifetime(delegate) {} }
@@ -127,7 +127,7 @@ extension RestorationSession {
       throw RestorationError(opening: error)
     }
     windows.application = application
-    return try await drive(application, answering: signals, in: configuration.mainLoop, telling: delegate) {
+    return try await drive(application, answering: signals, telling: delegate) {
       try await windows.takeLaunch()
       return try await body(windows)
     } lettingGo: {
@@ -137,25 +137,18 @@ extension RestorationSession {
 
   /// Launches an application, runs a body, ends the application, and lets the state go however the body ended.
   static func drive<Result>(
-    _ application: RestorableApplication, answering signals: Set<SignalDriver.Signal>,
-    in mainLoop: RestorationMainLoop?,
+    _ application: RestorableApplication, answering signals: Set<Lifecycle.Signal>,
     telling delegate: SessionDelegate, _ body: @MainActor () async throws -> Result,
     lettingGo letGo: @MainActor () async -> Void
   ) async throws -> Result {
     defer { delegate.end(by: nil) }
-    do throws(LifecycleError) {
+    do throws(Lifecycle.RequestError) {
       try await application.launch()
     } catch {
       throw RestorationError(opening: error)
     }
-    #if canImport(Glibc)
-    let driver = SignalDriver(signals: signals, mainLoop: mainLoop) { signal in
-      delegate.end(by: signal)
-      SignalDriver.endProcess(by: signal)
-    }
-    if !signals.isEmpty { driver.startIfFree(driving: application.lifecycle) }
-    defer { driver.stop() }
-    #endif
+    if !signals.isEmpty { application.answerSignalsIfFree(signals) { delegate.end(by: $0) } }
+    defer { application.stopAnsweringSignals() }
     let result: Result
     do {
       result = try await body()
@@ -166,7 +159,7 @@ extension RestorationSession {
       throw error
     }
     await application.finishForceQuit()
-    do throws(LifecycleError) {
+    do throws(Lifecycle.RequestError) {
       try await application.lifecycle.terminate()
     } catch {
       await application.finishForceQuit()

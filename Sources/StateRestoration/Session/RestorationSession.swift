@@ -34,7 +34,7 @@
   ///
   /// Of a session that was opened; see the `answering` parameter of ``open(at:root:registry:configuration:instances:answering:)``. A program
   /// that is run has ``RestorationSessionDelegate/sessionDidEnd(by:)``.
-  public var willEnd: (@MainActor (SignalDriver.Signal) -> Void)? {
+  public var willEnd: (@MainActor (Lifecycle.Signal) -> Void)? {
     get { signals.willEnd }
     set { signals.willEnd = newValue }
   }
@@ -145,7 +145,7 @@ extension RestorationSession {
     at location: ProtectedDevice.Location, root: any RestorableController,
     registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init(), instances: Instances = .one,
-    answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases)
+    answering signals: Set<Lifecycle.Signal> = Set(Lifecycle.Signal.allCases)
   ) async throws(RestorationError) -> RestorationSession {
     do {
       let device = try await ProtectedDevice.open(at: location)
@@ -200,7 +200,7 @@ extension RestorationSession {
     at location: ProtectedDevice.Location, root: any RestorableController,
     registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init(), instances: Instances = .one,
-    answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases)
+    answering signals: Set<Lifecycle.Signal> = Set(Lifecycle.Signal.allCases)
   ) throws(RestorationError) -> RestorationSession {
     do {
       let device = try ProtectedDevice.openNow(at: location)

@@ -21,7 +21,7 @@ extension RestorationSession {
     at location: ProtectedDevice.Location, windows makeRoot: @escaping @MainActor (RestoredWindow) -> Root,
     scope: RestorationScope? = nil, registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init(),
-    instances: Instances = .one, answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases)
+    instances: Instances = .one, answering signals: Set<Lifecycle.Signal> = Set(Lifecycle.Signal.allCases)
   ) async throws(RestorationError) -> RestoredWindows<Root> {
     do {
       let windows = try await RestoredWindows.open(
@@ -59,7 +59,7 @@ extension RestorationSession {
     at location: ProtectedDevice.Location, windows makeRoot: @escaping @MainActor (RestoredWindow) -> Root,
     scope: RestorationScope? = nil, registry: RestorationRegistry = RestorationRegistry(),
     configuration: RestorationConfiguration = .init(),
-    instances: Instances = .one, answering signals: Set<SignalDriver.Signal> = Set(SignalDriver.Signal.allCases)
+    instances: Instances = .one, answering signals: Set<Lifecycle.Signal> = Set(Lifecycle.Signal.allCases)
   ) throws(RestorationError) -> RestoredWindows<Root> {
     do {
       let windows = try openNow(

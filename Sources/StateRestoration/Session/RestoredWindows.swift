@@ -54,7 +54,7 @@ public import Observation
   ///
   /// Of windows that were opened, by ``RestorationSession``.`openNow` or `open`. A program that is run has
   /// ``RestorationSessionDelegate/sessionDidEnd(by:)``.
-  @ObservationIgnored public var willEnd: (@MainActor (SignalDriver.Signal) -> Void)? {
+  @ObservationIgnored public var willEnd: (@MainActor (Lifecycle.Signal) -> Void)? {
     get { signals.willEnd }
     set { signals.willEnd = newValue }
   }

@@ -11,7 +11,7 @@ import FoundationShim
 ///   func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { coder.context.versionTag == "2" }
 ///   func willEncodeRestorableState(with coder: RestorationEncoder) { coder.encode(sortsByDate, forKey: "sort") }
 ///   func didEnterBackground() { pauseSync() }
-///   func sessionDidEnd(by signal: SignalDriver.Signal?) { giveTerminalBack() }
+///   func sessionDidEnd(by signal: Lifecycle.Signal?) { giveTerminalBack() }
 /// }
 /// ```
 ///
@@ -24,7 +24,7 @@ import FoundationShim
   /// Called once: before the process ends by a signal, or before `run` returns or throws.
   ///
   /// - Parameter signal: The signal that ends the process; nil when the body has ended.
-  func sessionDidEnd(by signal: SignalDriver.Signal?)
+  func sessionDidEnd(by signal: Lifecycle.Signal?)
 }
 
 extension RestorationSessionDelegate {
@@ -38,7 +38,7 @@ extension RestorationSessionDelegate {
   public var rootController: (any RestorableController)? { nil }
 
   /// Does nothing.
-  public func sessionDidEnd(by signal: SignalDriver.Signal?) {}
+  public func sessionDidEnd(by signal: Lifecycle.Signal?) {}
 }
 
 /// What a session answers for its program: its hierarchies; the rest is the program's delegate's, where there is one.
@@ -60,7 +60,7 @@ extension RestorationSessionDelegate {
   private var hasEnded = false
 
   /// Tells the program of its end, once.
-  func end(by signal: SignalDriver.Signal?) {
+  func end(by signal: Lifecycle.Signal?) {
     if hasEnded { return }
     hasEnded = true
     program?.sessionDidEnd(by: signal)
@@ -93,7 +93,7 @@ extension RestorationSessionDelegate {
   func removeSnapshot() { program?.removeSnapshot() }
   func didRestore(_ report: RestorationReport) { program?.didRestore(report) }
   func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) { program?.didPreserve(result) }
-  func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError) {
+  func didFailToReopen(_ handle: ProtectedFiles.Handle, error: ProtectionError) {
     program?.didFailToReopen(handle, error: error)
   }
 }

@@ -8,7 +8,7 @@ public import Observation
 /// Every requirement is declared here as `open`, so that a subclass's own declaration is the one that is called.
 /// Containers own their children; whatever leads upwards is weak.
 @Observable @MainActor
-open class ContainerController: CodingObject, SelectiveContainer, RestorationViewOwner, FinishingObject {
+open class ContainerController: CodingObject, RestorationContainer, RestorationViewOwner, FinishingObject {
   /// What the controller is called among its siblings, which class remakes it, and whose state it has.
   ///
   /// A subclass with coder methods of its own that has older versions names its version in it.
@@ -43,7 +43,10 @@ open class ContainerController: CodingObject, SelectiveContainer, RestorationVie
     return containedControllers
   }
 
-  /// All children: what is presented leaves something of the others to be seen.
+  /// The children that are seen now: all of them, as what is presented leaves something of the others to be seen.
+  ///
+  /// Asked before a snapshot is taken: a visible screen that is not preserved will not come back, and is in no picture. List a
+  /// child without an identifier too, if it is seen.
   open var visibleControllers: [any RestorableController] { restorationChildren }
 
   /// No views.
@@ -59,7 +62,7 @@ open class ContainerController: CodingObject, SelectiveContainer, RestorationVie
   open func applicationFinishedRestoringState() {}
 
   /// The role of a child whose place in the order doesn't say it: a column, the presented child.
-  open func restorationRole(of child: any RestorableController) -> RestorationRole? {
+  open func restorationRole(of child: any RestorableController) -> RestoredChild.Role? {
     child === presentedController ? .presented : nil
   }
 

@@ -100,7 +100,7 @@ public import Observation
   }
 
   /// Which controller a child stands on; nil for the bottom of the stack.
-  override open func restorationRole(of child: any RestorableController) -> RestorationRole? {
+  override open func restorationRole(of child: any RestorableController) -> RestoredChild.Role? {
     // Whoever observes this observes the stack.
     let stack = stack
     // One without a name has no role, and none is looked for: that would go through all below it that have no name either.
@@ -111,7 +111,7 @@ public import Observation
     guard stack[below].restoration.protection == nil else {
       return .standing(above: stack[..<below].count { $0.restoration.identifier != nil })
     }
-    return stack[below].restoration.identifier.map(RestorationRole.standing(on:))
+    return stack[below].restoration.identifier.map(RestoredChild.Role.standing(on:))
   }
 
   /// Takes the restored stack as it was left last, without the first controller that could not be restored and those above
@@ -127,7 +127,7 @@ public import Observation
     guard !taken.isEmpty else { return }
     if taken.count < newest.count {
       // Behind one that is missing stand those that were put on the others without it, while locked.
-      var places = Set(taken.enumerated().map { RestorationRole.standing(on: $0.element, at: $0.offset) })
+      var places = Set(taken.enumerated().map { RestoredChild.Role.standing(on: $0.element, at: $0.offset) })
       for child in newest.dropFirst(taken.count)
       where child.controller != nil && child.role.map(places.contains) == true {
         taken.append(child)
@@ -135,7 +135,7 @@ public import Observation
       }
     }
     while taken.count >= newest.count,
-      let place = taken.last.map({ RestorationRole.standing(on: $0, at: taken.count - 1) }),
+      let place = taken.last.map({ RestoredChild.Role.standing(on: $0, at: taken.count - 1) }),
       let next = waiting.firstIndex(where: { $0.role == place && $0.controller != nil })
     {
       taken.append(waiting.remove(at: next))
@@ -147,17 +147,19 @@ public import Observation
   }
 }
 
-extension RestorationRole {
+extension RestorationArchive.Role {
   /// A controller on a stack that stands on another one.
-  fileprivate static func standing(on identifier: RestorationIdentifier) -> RestorationRole {
-    RestorationRole(rawValue: "on \(identifier.rawValue)")
+  fileprivate static func standing(on identifier: RestorationIdentifier) -> RestoredChild.Role {
+    RestoredChild.Role(rawValue: "on \(identifier.rawValue)")
   }
 
   /// A controller that stands on the one at a place among those that have names.
-  fileprivate static func standing(above place: Int) -> RestorationRole { RestorationRole(rawValue: "above \(place)") }
+  fileprivate static func standing(above place: Int) -> RestoredChild.Role {
+    RestoredChild.Role(rawValue: "above \(place)")
+  }
 
   /// A controller that stands on a restored one.
-  @MainActor fileprivate static func standing(on child: RestoredChild, at place: Int) -> RestorationRole {
+  @MainActor fileprivate static func standing(on child: RestoredChild, at place: Int) -> RestoredChild.Role {
     child.controller?.restoration.protection == nil ? .standing(on: child.identifier) : .standing(above: place)
   }
 }

@@ -1,10 +1,10 @@
 public import Observation
 
-extension RestorationRole {
+extension RestorationArchive.Role {
   /// The first column of a ``SplitController``.
-  package static let primary: RestorationRole = "primary"
+  package static let primary: RestoredChild.Role = "primary"
   /// The second column of a ``SplitController``.
-  package static let secondary: RestorationRole = "secondary"
+  package static let secondary: RestoredChild.Role = "secondary"
 }
 
 /// Two columns with a divider that the user moves.
@@ -52,7 +52,7 @@ extension RestorationRole {
   override open var containedControllers: [any RestorableController] { [primary, secondary].compactMap { $0 } }
 
   /// Which column a child is.
-  override open func restorationRole(of child: any RestorableController) -> RestorationRole? {
+  override open func restorationRole(of child: any RestorableController) -> RestoredChild.Role? {
     if child === primary { return .primary }
     if child === secondary { return .secondary }
     return super.restorationRole(of: child)

@@ -2,7 +2,7 @@ internal import DataProtection
 
 /// Why state could not be saved, given back or deleted: the failure and its place, never the state itself.
 ///
-/// The one error of this module. A `ProtectionError` comes only from a `ProtectedDevice` and its files, and a `LifecycleError`
+/// The one error of this module. A `ProtectionError` comes only from a `ProtectedDevice` and its files, and a `Lifecycle.RequestError`
 /// from a `Lifecycle`, where a program uses these itself.
 public struct RestorationError: Error, Sendable {
   /// The kind of failure; compare with the static members.
@@ -38,7 +38,7 @@ public struct RestorationError: Error, Sendable {
     public static let inUse = Code("inUse")
     /// The passcode is wrong, or came before its time; see ``RestorationError/retryDelay``.
     public static let wrongPasscode = Code("wrongPasscode")
-    /// The launch was cut short, or the life cycle has ended; the cause is the `LifecycleError`.
+    /// The launch was cut short, or the life cycle has ended; the cause is the `Lifecycle.RequestError`.
     public static let notLaunched = Code("notLaunched")
     /// The device that holds the state can't be opened or used; the cause is the `ProtectionError`.
     public static let deviceNotOpened = Code("deviceNotOpened")

@@ -9,7 +9,7 @@
 ///
 ///   static var stateVersion: StateVersion { 2 }
 ///   static var migrations: StateMigrations<EditorState> {
-///     StateMigration(from: 1) { (old: EditorState1) in EditorState(draft: old.text) }
+///     StateMigrations(from: 1) { (old: EditorState1) in EditorState(draft: old.text) }
 ///   }
 /// }
 /// ```
@@ -20,7 +20,7 @@ public protocol VersionedState: Codable, Sendable {
   static var stateVersion: StateVersion { get }
 
   /// The steps from older versions; see ``StateMigrations``.
-  @StateMigrations<Self> static var migrations: StateMigrations<Self> { get }
+  static var migrations: StateMigrations<Self> { get }
 }
 
 /// A value that may be absent has the history of the value.
@@ -30,7 +30,7 @@ extension Optional: VersionedState where Wrapped: VersionedState {
 
   /// The same steps as for the value; nil stays nil.
   public static var migrations: StateMigrations<Wrapped?> {
-    return StateMigrations<Wrapped?>(
+    StateMigrations<Wrapped?>(
       routes: Wrapped.migrations.routes.map { route in
         MigrationRoute(from: route.from) { stored in try stored.storesNil() ? nil : route.read(stored) }
       })
@@ -94,7 +94,7 @@ enum StateHistory {
     throw RestorationError(
       .noMigration,
       "The value has version \(version), and no migration of \(Value.self) begins there; "
-        + "add a StateMigration(from: \(version)).",
+        + "begin with StateMigrations(from: \(version)).",
       path: stored.path)
   }
 }

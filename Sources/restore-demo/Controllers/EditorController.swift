@@ -6,7 +6,7 @@ import StateRestoration
 /// It comes back on a locked device; its ``Draft`` does after the unlock.
 @MainActor final class EditorController: RestorableController, RestorationViewOwner, Screen, FinishingObject {
   /// The tag under which editors are registered.
-  static let tag: RestorationClass = "editor"
+  static let tag: RestorationIdentity.ClassTag = "editor"
 
   let restoration = RestorationIdentity("editor", class: EditorController.tag)
 

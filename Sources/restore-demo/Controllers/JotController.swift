@@ -3,7 +3,7 @@ import StateRestoration
 /// One line that was jotted down on the lock screen.
 @MainActor final class JotController: RestorableController {
   /// The tag under which jots are registered.
-  static let tag: RestorationClass = "jot"
+  static let tag: RestorationIdentity.ClassTag = "jot"
 
   let restoration: RestorationIdentity
 

@@ -6,7 +6,7 @@ import StateRestoration
 /// Its selection and scrolling follow the notes, whatever they are called now.
 @MainActor final class NoteListController: RowListController, DataSourceModelAssociation {
   /// The tag under which lists of notes are registered.
-  static let tag: RestorationClass = "note-list"
+  static let tag: RestorationIdentity.ClassTag = "note-list"
 
   /// The folder whose notes these are, relative to the library's.
   @Restored("folder") private(set) var folder = ""

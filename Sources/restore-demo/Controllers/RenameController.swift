@@ -5,7 +5,7 @@ import StateRestoration
 /// It comes back with its text, and its result reaches the presenter. What is typed into it only the passcode opens.
 @MainActor final class RenameController: PresentableController, Screen {
   /// The tag under which the sheet is registered.
-  static let tag: RestorationClass = "rename"
+  static let tag: RestorationIdentity.ClassTag = "rename"
   /// The sheet's name below its presenter.
   static let identifier: RestorationIdentifier = "rename"
 

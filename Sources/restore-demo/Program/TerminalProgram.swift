@@ -21,17 +21,11 @@ import Musl
   private let application: DemoApplication
   private let session: TerminalSession
   private var renderer = Renderer()
-  private let driver: SignalDriver
   private var desktop: DesktopFollower?
 
   init(application: DemoApplication, session: TerminalSession) {
     self.application = application
     self.session = session
-    driver = SignalDriver(onExit: { signal in
-      // Everything has been preserved; the shell gets its terminal back, and learns which signal it was.
-      session.leave()
-      SignalDriver.endProcess(by: signal)
-    })
   }
 
   /// Has the desktop session drive the program too, from its launch on.
@@ -60,7 +54,7 @@ import Musl
     defer { session.leave() }
 
     // A signal must give back the terminal from the moment it is taken.
-    driver.start(driving: application.application.lifecycle)
+    application.application.answerSignals { [session] _ in session.leave() }
     session.enter()
     draw()
     try await application.launch()

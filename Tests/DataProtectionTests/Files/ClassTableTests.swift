@@ -99,7 +99,7 @@ import Testing
     #expect(try files.read("old") == Data("old".utf8))
   }
 
-  func perform(_ cell: Cell, _ files: ProtectedFiles, _ handle: ProtectedFileHandle) throws {
+  func perform(_ cell: Cell, _ files: ProtectedFiles, _ handle: ProtectedFiles.Handle) throws {
     let new = Data("new".utf8)
     switch cell.operation {
     case .create: try files.create("new", contents: new, protection: cell.protection)

@@ -59,7 +59,7 @@ import Testing
           unsafe pointer.deallocate()
         })
     }
-    func handle(in files: ProtectedFiles) throws -> ProtectedFileHandle {
+    func handle(in files: ProtectedFiles) throws -> ProtectedFiles.Handle {
       guard isReplaced else { return try files.create("letter", contents: contents(), protection: .complete) }
       let handle = try files.create("letter", protection: .complete)
       try handle.write(contents())

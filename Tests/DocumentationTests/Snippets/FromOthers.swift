@@ -15,15 +15,17 @@ import StateRestoration
 
     init(note: ModelIdentifier) { self.note = note }
 
+    static func makeForRestoration(at path: RestorationPath, coder: RestorationDecoder) -> NoteViewController? {
+      coder.modelIdentifier.map(NoteViewController.init)
+    }
+
     func applicationFinishedRestoringState() { scrollToCaret() }
 
     func scrollToCaret() {}
   }
 
   @MainActor func register(in registry: RestorationRegistry) {
-    registry.register(NoteViewController.self, as: "note") { _, coder in
-      coder.modelIdentifier.map(NoteViewController.init)
-    }
+    registry.register(NoteViewController.self, as: "note", make: NoteViewController.makeForRestoration)
   }
   // snippet end
 
@@ -88,16 +90,12 @@ import StateRestoration
 
   // snippet: FromAppKit
   /// The windows of a program: each is made again by its class, and its content by its own.
-  @Observable final class Windows: RestorationContainer {
-    let restoration: RestorationIdentity = "windows"
+  @Observable final class Windows: ContainerController {
     private(set) var open: [WindowController] = []
 
-    var restorationChildren: [any RestorableController] { open }
+    override var containedControllers: [any RestorableController] { open }
 
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
-    func installRestoredChildren(_ children: [RestoredChild]) {
-      open = children.arranged(with: open)
-    }
+    override func install(_ children: [RestoredChild]) { open = children.arranged(with: open) }
   }
 
   @MainActor func registerWindows(in registry: RestorationRegistry, screens: [WindowController.Frame]) {

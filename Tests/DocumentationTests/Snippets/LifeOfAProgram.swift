@@ -24,8 +24,7 @@ struct LifeOfAProgramSnippets {
 
     try await application.launch()
     coordinator.preservesAutomatically = .onChange(coalescedOver: .milliseconds(250))
-    let driver = SignalDriver()
-    driver.start(driving: application.lifecycle)
+    application.answerSignals()
     await show()
     try await application.lifecycle.terminate()
   }
@@ -76,11 +75,7 @@ struct LifeOfAProgramSnippets {
 
   // snippet: LifeTerminal
   @MainActor func driveTerminal(_ application: RestorableApplication, restoringTerminal: @escaping () -> Void) {
-    let driver = SignalDriver(signals: [.hangUp, .terminate, .terminalStop, .resume]) { signal in
-      restoringTerminal()
-      SignalDriver.endProcess(by: signal)
-    }
-    driver.start(driving: application.lifecycle)
+    application.answerSignals([.hangUp, .terminate, .terminalStop, .resume]) { _ in restoringTerminal() }
   }
   // snippet end
 }
@@ -101,7 +96,7 @@ extension Reader: RestorationSessionDelegate {
 
   func didEnterBackground() { print("nobody sees it now") }
   func makeSnapshot() -> Data? { Data("a picture".utf8) }
-  func sessionDidEnd(by signal: SignalDriver.Signal?) { print("the terminal is the user's again") }
+  func sessionDidEnd(by signal: Lifecycle.Signal?) { print("the terminal is the user's again") }
 }
 
 @MainActor func run(_ draft: StoredValue<String>, _ reader: Reader) async throws {

@@ -4,8 +4,8 @@ import StateRestoration
 
 struct LockedDevicesSnippets {
   // snippet: Merging
-  @Observable final class PageController: MergingController {
-    let restoration: RestorationIdentity = "page"
+  @Observable final class Page: RestorableView, MergingObject {
+    let restoration = RestorationIdentity("page", protection: .complete)
     var restorableState = ""
 
     func merged(stored: String, pending: String) -> String { stored + "\n" + pending }
@@ -22,7 +22,7 @@ struct LockedDevicesSnippets {
   // snippet: ManagedHandle
   @MainActor func openDiary(
     _ device: ProtectedDevice, _ application: RestorableApplication
-  ) throws -> ProtectedFileHandle {
+  ) throws -> ProtectedFiles.Handle {
     let diary = try device.files(in: "diary")
     try diary.append(Data("Dear diary, ".utf8), to: "today")
     let handle = try diary.open("today")

@@ -1,6 +1,16 @@
 import StateRestoration
 
 struct NotComingBackSnippets {
+  // snippet: Log
+  func configuration(logging note: @escaping @Sendable (String) -> Void) -> RestorationConfiguration {
+    var configuration = RestorationConfiguration()
+    configuration.log = RestorationLog { level, message in
+      if level >= .warning { note(message()) }
+    }
+    return configuration
+  }
+  // snippet end
+
   // snippet: Report
   @MainActor func explain(_ report: RestorationReport) {
     for node in report.notRestored {

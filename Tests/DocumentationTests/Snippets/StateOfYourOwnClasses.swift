@@ -20,7 +20,7 @@ struct OwnClassesSnippets {
   // snippet end
 
   // snippet: Factory
-  @Observable final class NoteController: StatefulObject, RestorationFactory {
+  @Observable final class NoteController: RestorableController, StatefulObject {
     nonisolated struct State: Codable, Sendable {
       var draft = ""
     }
@@ -33,9 +33,7 @@ struct OwnClassesSnippets {
       self.note = note
     }
 
-    static func makeForRestoration(
-      at path: RestorationPath, coder: RestorationDecoder
-    ) -> (any RestorableController)? {
+    static func makeForRestoration(at path: RestorationPath, coder: RestorationDecoder) -> NoteController? {
       coder.modelIdentifier.map { NoteController(note: $0) }
     }
   }
@@ -44,7 +42,8 @@ struct OwnClassesSnippets {
   // snippet: Register
   @MainActor func register(with restorer: RestorationCoordinator) {
     restorer.registry.register(
-      NoteController.self, as: "note", formerly: ["memo"], freshFor: .seconds(30 * 24 * 3600))
+      NoteController.self, as: "note", formerly: ["memo"], freshFor: .seconds(30 * 24 * 3600),
+      make: NoteController.makeForRestoration)
     restorer.registry.registerBlueprint("settings") { _, _ in SettingsController() }
   }
   // snippet end
@@ -54,31 +53,48 @@ struct OwnClassesSnippets {
   }
 
   // snippet: Container
-  final class PairController: SelectiveContainer {
-    let restoration: RestorationIdentity = "pair"
-    var left: (any RestorableController)?
-    var right: (any RestorableController)?
-    var isFolded = false
+  /// A screen with a drawer that slides over it.
+  @Observable final class DrawerController: ContainerController {
+    private(set) var content: (any RestorableController)?
+    private(set) var drawer: (any RestorableController)?
+    var isOpen = false
 
-    var restorationChildren: [any RestorableController] { [left, right].compactMap { $0 } }
-    var visibleControllers: [any RestorableController] { isFolded ? [] : restorationChildren }
-
-    func restorationRole(of child: any RestorableController) -> RestorationRole? {
-      child === left ? "left" : "right"
+    init(content: any RestorableController, drawer: any RestorableController) {
+      (self.content, self.drawer) = (content, drawer)
+      super.init("drawer")
     }
 
-    func installRestoredChildren(_ children: [RestoredChild]) {
-      for child in children {
-        guard let controller = child.controller else { continue }
-        if child.role == "left" { left = controller } else { right = controller }
-      }
+    override var containedControllers: [any RestorableController] { [content, drawer].compactMap { $0 } }
+
+    override var visibleControllers: [any RestorableController] {
+      isOpen ? restorationChildren : restorationChildren.filter { $0 !== drawer }
+    }
+
+    override func restorationRole(of child: any RestorableController) -> RestoredChild.Role? {
+      child === drawer ? "drawer" : super.restorationRole(of: child)
+    }
+
+    override func install(_ children: [RestoredChild]) {
+      content = children.filter { $0.role == nil }.newest ?? content
+      drawer = children.filter { $0.role == "drawer" }.newest ?? drawer
     }
   }
   // snippet end
 
-  final class Library: RestorableObject {
-    @Restored("sort order") var sortOrder = "title"
+  // snippet: OwnSuperclass
+  class Screen {}  // your toolkit's
+
+  final class PagesController: Screen, RestorationContainer {
+    let restoration: RestorationIdentity = "pages"
+    var pages: [any RestorableController] = []
+
+    var restorationChildren: [any RestorableController] { pages }
+
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
+
+    func installRestoredChildren(_ children: [RestoredChild]) { pages = children.arranged(with: pages) }
   }
+  // snippet end
 
   // snippet: Reference
   final class InspectorController: RestorableController, CodingObject {
@@ -96,25 +112,38 @@ struct OwnClassesSnippets {
   // snippet end
 
   // snippet: Shared
+  final class Library: RestorableObject {
+    @Restored("sort order") var sortOrder = "title"
+  }
+
   @MainActor func share(_ library: Library, with restorer: RestorationCoordinator) {
     restorer.registry.share(library, as: "library")
   }
   // snippet end
-
-  final class Painter: RestorableController {
-    let restoration: RestorationIdentity = "painter"
-    @Restored("ink", using: .colour) var ink = Colour(red: 0, green: 0, blue: 0)
-  }
 }
 
-// snippet: Saver
-struct Colour: Sendable {
+// snippet: Wrapper
+// Somebody else's type.
+struct Colour: Sendable, Equatable {
   var red, green, blue: Double
 }
 
-extension RestorationSaver where Value == Colour, Stored == [Double] {
-  static let colour = RestorationSaver(
-    preserve: { [$0.red, $0.green, $0.blue] },
-    restore: { $0.count == 3 ? Colour(red: $0[0], green: $0[1], blue: $0[2]) : nil })
+/// Its form in the archive.
+nonisolated struct StoredColour: Codable, Sendable {
+  var red, green, blue: Double
+
+  init(_ colour: Colour) { (red, green, blue) = (colour.red, colour.green, colour.blue) }
+
+  var colour: Colour { Colour(red: red, green: green, blue: blue) }
+}
+
+final class PainterController: RestorableController {
+  let restoration: RestorationIdentity = "painter"
+  @Restored("ink") private var storedInk = StoredColour(Colour(red: 0, green: 0, blue: 0))
+
+  var ink: Colour {
+    get { storedInk.colour }
+    set { storedInk = StoredColour(newValue) }
+  }
 }
 // snippet end

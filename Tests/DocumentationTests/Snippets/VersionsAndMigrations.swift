@@ -19,8 +19,8 @@ struct VersionsAndMigrationsSnippets {
     static var stateVersion: StateVersion { 3 }
 
     static var migrations: StateMigrations<EditorState> {
-      StateMigration(from: 1) { (old: EditorState1) in EditorState2(text: old.text, caret: 0) }
-      StateMigration(from: 2) { (old: EditorState2) in EditorState(draft: old.text, caret: old.caret) }
+      StateMigrations(from: 1) { (old: EditorState1) in EditorState2(text: old.text, caret: 0) }
+        .then { EditorState(draft: $0.text, caret: $0.caret) }
     }
   }
 
@@ -38,7 +38,7 @@ struct VersionsAndMigrationsSnippets {
 
     static var migrations: StateMigrations<Sizes> {
       // Version 1 was a list of whole numbers, without a type of its own.
-      StateMigration(from: 1) { (old: [Int]) in Sizes(points: old.map(Double.init)) }
+      StateMigrations(from: 1) { (old: [Int]) in Sizes(points: old.map(Double.init)) }
     }
   }
   // snippet end

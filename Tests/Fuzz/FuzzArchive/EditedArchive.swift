@@ -53,7 +53,8 @@ struct EditedArchive {
       guard let one else { return }
       let value = Int(second) << Int(first % 32)
       let entry = RestorationArchive.Entry(key: "k\(second % 5)", value: value)
-      try writer.setRecord(of: one, entries: [entry], attributes: .init(classTag: RestorationClass("t\(second % 4)")))
+      try writer.setRecord(
+        of: one, entries: [entry], attributes: .init(classTag: RestorationArchive.ClassTag("t\(second % 4)")))
       model[one]?.value = value
       let hasValue = try writer.hasRecord(of: one, entries: [entry])
       precondition(hasValue, "a node has other values than it was given")

@@ -17,19 +17,19 @@ import StateRestoration
 
   /// A note that is there at every launch, with its class; or the window.
   init(_ name: String, _ own: Level?, in notes: [Note] = []) {
-    restoration = RestorationIdentity(RestorationIdentifier(name), protection: own?.protection)
+    restoration = RestorationIdentity(name, protection: own?.protection)
     self.notes = notes
   }
 
   /// A note that comes and goes; those of the secret class are secret for ever.
-  init(_ name: RestorationIdentifier, tag: RestorationClass) {
+  init(_ name: RestorationIdentifier, tag: RestorationIdentity.ClassTag) {
     restoration = RestorationIdentity(
       name, class: tag, model: ModelIdentifier("model \(name.rawValue)"),
       protection: tag == Self.secretTag ? .complete : nil)
   }
 
-  static let tag: RestorationClass = "note"
-  static let secretTag = RestorationClass(Word.secretTag)
+  static let tag: RestorationIdentity.ClassTag = "note"
+  static let secretTag = RestorationIdentity.ClassTag(Word.secretTag)
 
   var name: String { restoration.identifier?.rawValue ?? "" }
   var canChangeClass: Bool { restoration.class == Self.tag }
@@ -53,7 +53,7 @@ import StateRestoration
   }
 
   var restorationChildren: [any RestorableController] { notes }
-  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) { notes = children.arranged(with: notes) }
 
   /// This note, and all below it.

@@ -41,7 +41,7 @@ struct WriterRecordTests {
       if home == .storedBase || home == .storedDelta { writer = try Archive.Writer(continuing: reader) }
     }
 
-    mutating func write(_ size: Int, in node: NodeID, _ tag: RestorationClass) throws {
+    mutating func write(_ size: Int, in node: NodeID, _ tag: RestorationArchive.ClassTag) throws {
       try writer.setRecord(of: node, entries: entries(size), attributes: .init(classTag: tag))
     }
 

@@ -49,7 +49,7 @@ struct WriterTests {
     var nodes: [NodeID] = []
     for number in 0..<40 {
       nodes.append(
-        try writer.insert("\(number)", attributes: .init(classTag: RestorationClass("class \(number)"))))
+        try writer.insert("\(number)", attributes: .init(classTag: RestorationArchive.ClassTag("class \(number)"))))
     }
     let base = try writer.makeArchive()
     try writer.setAttributes(.init(classTag: "class 39"), of: nodes[0])

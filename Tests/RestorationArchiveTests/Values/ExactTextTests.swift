@@ -15,7 +15,7 @@ struct ExactTextTests {
       #expect(Set([one, other, one]).count == 2)
     }
     check(RestorationIdentifier.self)
-    check(RestorationClass.self)
+    check(RestorationArchive.ClassTag.self)
     check(ModelIdentifier.self)
     check(RestorationArchive.ApplicationVersion.self)
     check(RestorationArchive.VersionTag.self)
@@ -37,8 +37,8 @@ struct ExactTextTests {
   }
 
   @Test func `a value reads as its text`() {
-    let tag: RestorationClass = "editor"
+    let tag: RestorationArchive.ClassTag = "editor"
     #expect("\(tag)" == "editor" && tag.description == tag.rawValue)
-    #expect(!tag.isEmpty && RestorationClass("").isEmpty)
+    #expect(!tag.isEmpty && RestorationArchive.ClassTag("").isEmpty)
   }
 }

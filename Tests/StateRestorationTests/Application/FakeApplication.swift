@@ -122,7 +122,8 @@ final class FakeDevice: ApplicationDevice {
 }
 
 /// A controller with children, secrets and caches.
-@MainActor final class FakeController: RestorationParent, SensitiveContent, MemoryWarningResponder, RestorationViewOwner
+@MainActor
+final class FakeController: RestorationParent, SensitiveContent, Lifecycle.MemoryWarningResponder, RestorationViewOwner
 {
   let restoration: RestorationIdentity
   var restorationChildren: [any RestorableController] = []
@@ -142,7 +143,7 @@ final class FakeDevice: ApplicationDevice {
 }
 
 /// A view with secrets and caches.
-@MainActor final class FakeView: RestorableView, SensitiveContent, MemoryWarningResponder {
+@MainActor final class FakeView: RestorableView, SensitiveContent, Lifecycle.MemoryWarningResponder {
   let restoration: RestorationIdentity
   let log: CallLog
 

@@ -16,7 +16,7 @@ import Testing
     var rootController: (any RestorableController)? { value }
     func shouldSaveApplicationState(with coder: RestorationEncoder) -> Bool { true }
     func shouldRestoreApplicationState(with coder: RestorationDecoder) -> Bool { true }
-    func didFailToReopen(_ handle: ProtectedFileHandle, error: ProtectionError) { failures.append(error.code) }
+    func didFailToReopen(_ handle: ProtectedFiles.Handle, error: ProtectionError) { failures.append(error.code) }
   }
 
   private func code(_ body: () throws -> Void) -> ProtectionError.Code? {

@@ -29,7 +29,7 @@ import Testing
 
   @Test func `a launch that the watchdog kills stays guarded`() async throws {
     fake.delegate.onDidFinishLaunching = { [clock = fake.clock] in clock.advance(by: .seconds(6)) }
-    let error = await #expect(throws: LifecycleError.self) { try await fake.application.launch() }
+    let error = await #expect(throws: Lifecycle.RequestError.self) { try await fake.application.launch() }
     #expect(error?.code == .watchdog)
     #expect(!fake.log.all.contains("endGuard"))
   }
@@ -37,14 +37,14 @@ import Testing
   @Test func `a second launch of a running program ends its own guard`() async throws {
     try await fake.application.launch()
     fake.log.clear()
-    await #expect(throws: LifecycleError.self) { try await fake.application.launch() }
+    await #expect(throws: Lifecycle.RequestError.self) { try await fake.application.launch() }
     #expect(fake.log.all == ["beginGuard", "endGuard"])
   }
 
   @Test func `a launch from the middle of a launch is refused and ends its own guard`() async throws {
     let refused = Refusal()
     fake.engine.onRestore = { [application = fake.application] in
-      do throws(LifecycleError) { try await application.launch() } catch { refused.code = error.code }
+      do throws(Lifecycle.RequestError) { try await application.launch() } catch { refused.code = error.code }
     }
     try await fake.application.launch()
     #expect(refused.code == .waitsForItself)
@@ -140,7 +140,7 @@ import Testing
     try await fake.application.launch()
     let task = try fake.lifecycle.beginBackgroundTask(named: "upload") {}
     try fake.lifecycle.endBackgroundTask(task)
-    #expect(throws: LifecycleError.self) { try fake.lifecycle.endBackgroundTask(task) }
+    #expect(throws: Lifecycle.RequestError.self) { try fake.lifecycle.endBackgroundTask(task) }
     #expect(
       fake.engine.messages.lines.contains(Lifecycle.Incident.backgroundTaskEndedTwice(name: "upload").description))
   }
@@ -232,5 +232,5 @@ import Testing
 }
 
 @MainActor private final class Refusal {
-  var code: LifecycleError.Code?
+  var code: Lifecycle.RequestError.Code?
 }

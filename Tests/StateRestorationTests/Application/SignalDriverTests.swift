@@ -174,6 +174,36 @@ import Testing
     #expect(lines(output) == ["restore", "willResignActive", "willTerminate", "preserve"])
   }
 
+  @Test func `an application answers signals, and ends by one after its last word`() async {
+    let result = await #expect(
+      processExitsWith: .signal(SIGTERM), observing: [\.standardOutputContent]
+    ) { @MainActor in
+      for signal in Lifecycle.Signal.allCases { Glibc.signal(signal.number, SIG_DFL) }
+      let fake = FakeApplication()
+      fake.application.answerSignals([.hangUp]) { _ in exit(1) }
+      fake.application.answerSignals { signal in
+        FileHandle.standardOutput.write(Data("\(signal), saved: \(fake.log.all.contains("didPreserve"))\n".utf8))
+      }
+      try await fake.application.launch()
+      kill(getpid(), SIGTERM)
+      try await Task.sleep(for: .seconds(10))
+      withExtendedLifetime(fake) {}
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(output.contains("SIGTERM, saved: true"))
+  }
+
+  @Test func `an application that stopped answering leaves signals to the system`() async {
+    await #expect(processExitsWith: .signal(SIGHUP)) { @MainActor in
+      Glibc.signal(SIGHUP, SIG_DFL)
+      let fake = FakeApplication()
+      fake.application.answerSignals { _ in exit(1) }
+      fake.application.stopAnsweringSignals()
+      kill(getpid(), SIGHUP)
+      withExtendedLifetime(fake) {}
+    }
+  }
+
   private func lines(_ output: String) -> [String] {
     output.split(separator: "\n").map(String.init).filter { known.contains($0) }
   }
@@ -198,7 +228,7 @@ import Testing
     _ body: @MainActor (SignalledProgram) async throws -> Void
   ) async {
     // A shell that starts the tests in the background ignores some for them.
-    for signal in SignalDriver.Signal.allCases { Glibc.signal(signal.rawValue, SIG_DFL) }
+    for signal in Lifecycle.Signal.allCases { Glibc.signal(signal.number, SIG_DFL) }
     if let ignored { signal(ignored, SIG_IGN) }
     let program = SignalledProgram(exitsOnSuspend: exitsOnSuspend)
     program.lifecycle.delegate = program
@@ -215,7 +245,7 @@ import Testing
     FileHandle.standardOutput.write(Data((name + "\n").utf8))
   }
 
-  var memoryWarningResponders: [any MemoryWarningResponder] { [] }
+  var memoryWarningResponders: [any Lifecycle.MemoryWarningResponder] { [] }
 
   func perform(_ step: LifecycleStep) async {
     if step == .restore || step == .preserve { note(step.description) }

@@ -132,10 +132,10 @@ import Testing
   final class LateRoles: RestorationContainer {
     let restoration: RestorationIdentity = "late"
     let restorationChildren: [any RestorableController]
-    var role: RestorationRole?
+    var role: RestoredChild.Role?
     init(child: any RestorableController) { restorationChildren = [child] }
     func installRestoredChildren(_ children: [RestoredChild]) {}
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { role }
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { role }
   }
 
   /// How many paths a value holds, at any depth.

@@ -51,7 +51,7 @@ import Testing
       onViews?()
       return views
     }
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) { kids = children.arranged(with: kids) }
   }
 
@@ -136,7 +136,7 @@ import Testing
     func installRestoredChildren(_ children: [RestoredChild]) {
       restorationChildren = children.arranged(with: restorationChildren)
     }
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(count, forKey: "count") }
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
       count = try coder.decode(forKey: "count")

@@ -169,20 +169,20 @@ private final class Note: StatefulObject, RestorationContainer {
   var restorableState = ""
   private(set) var children: [Note]
 
-  init(_ identifier: RestorationIdentifier, tag: RestorationClass? = nil, children: [Note] = []) {
+  init(_ identifier: RestorationIdentifier, tag: RestorationIdentity.ClassTag? = nil, children: [Note] = []) {
     restoration = RestorationIdentity(identifier, class: tag)
     self.children = children
   }
 
   var restorationChildren: [any RestorableController] { children }
 
-  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
   func installRestoredChildren(_ restored: [RestoredChild]) {
     children = restored.compactMap { $0.controller as? Note }
   }
 
   /// A root with one note of a class tag, in which there are two more.
-  static func desk(tag: RestorationClass) -> Note {
+  static func desk(tag: RestorationIdentity.ClassTag) -> Note {
     Note("desk", children: [Note("note", tag: tag, children: [Note("left"), Note("right")])])
   }
 

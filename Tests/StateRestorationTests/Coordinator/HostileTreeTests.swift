@@ -56,7 +56,7 @@ import Testing
     let root = try writer.insert("root", attributes: .init(classTag: "nobody", version: 0))
     for (index, flags) in [Archive.NodeFlags.view, .shared, .quarantined, .carriedOver, .reserved].enumerated() {
       for (tag, name) in [("panel", "a"), ("screen", "p"), ("nobody", "nav"), ("", "field")]
-        as [(RestorationClass, String)]
+        as [(RestorationIdentity.ClassTag, String)]
       {
         let node = try writer.insert(
           RestorationIdentifier("\(name)\(index == 0 ? "" : "\(index)")"), parent: root,

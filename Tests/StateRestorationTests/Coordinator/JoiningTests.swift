@@ -322,7 +322,7 @@ import Testing
     }
   }
 
-  fileprivate class Page: MergingController {
+  fileprivate class Page: RestorableController, MergingObject {
     class var version: StateVersion { 1 }
     var restoration: RestorationIdentity { RestorationIdentity("page", version: Self.version) }
     var restorableState = ""

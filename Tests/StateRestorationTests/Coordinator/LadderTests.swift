@@ -5,7 +5,7 @@ import Testing
 /// R2.4–R2.6: who gives the object of a path, what containers get, and which object gets the state.
 @MainActor @Suite struct LadderTests {
   /// Preserves a root with one child of a tag.
-  func preserved(tag: RestorationClass?, on kind: StoreKind) async throws -> Bench {
+  func preserved(tag: RestorationIdentity.ClassTag?, on kind: StoreKind) async throws -> Bench {
     let bench = try await Bench(kind)
     try await bench.preserve(Screen("root", children: [Screen("child", text: "kept", tag: tag)]))
     return bench
@@ -160,7 +160,7 @@ import Testing
       stack.setStack(screens)
       return stack
     }
-    let tag: RestorationClass? = maker == 1 ? "screen" : nil
+    let tag: RestorationIdentity.ClassTag? = maker == 1 ? "screen" : nil
     try await bench.preserve(stack([Screen("old", text: "1", tag: tag), Screen("new", text: "2", tag: tag)]))
     let only = Screen("old", tag: tag)
     if maker != 1 { bench.delegate.make = { _, _ in only } }

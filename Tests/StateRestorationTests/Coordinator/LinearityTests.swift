@@ -23,7 +23,7 @@ import Testing
       restorationChildren = children
     }
 
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) {}
 
     func encodeRestorableState(with coder: RestorationEncoder) {

@@ -87,9 +87,9 @@ import Testing
   @Observable final class Shelf: RestorationContainer {
     let restoration: RestorationIdentity = "root"
     var restorationChildren: [any RestorableController]
-    var role: RestorationRole?
+    var role: RestoredChild.Role?
     init(_ children: [any RestorableController]) { restorationChildren = children }
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { role }
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { role }
     func installRestoredChildren(_ children: [RestoredChild]) {
       role = children.first?.role
       let restored = children.compactMap(\.controller)

@@ -18,7 +18,7 @@ import Testing
     var restorationChildren: [any RestorableController] { [page] }
     var restorationViews: [any RestorableView] { [field] }
 
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) {}
 
     func encodeRestorableState(with coder: RestorationEncoder) {

@@ -100,7 +100,7 @@ import Testing
     init(children: [any RestorableController], isTaking: Bool = false) {
       (restorationChildren, self.isTaking) = (children, isTaking)
     }
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) { if !isTaking { restorationChildren.removeLast() } }
   }
 }

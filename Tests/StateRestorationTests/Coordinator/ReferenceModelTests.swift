@@ -19,7 +19,7 @@ import Testing
 
     var restorationChildren: [any RestorableController] { members }
 
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) {
       members = children.arranged(with: members)
     }

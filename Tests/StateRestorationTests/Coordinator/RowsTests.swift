@@ -16,7 +16,7 @@ import Testing
   private func editor(_ difference: Difference, _ value: String, text: String = "", page: String = "") -> Screen {
     let editor = Screen("editor", text: text, children: [Screen("page", text: page)])
     switch difference {
-    case .tag: editor.restoration.class = RestorationClass(value)
+    case .tag: editor.restoration.class = RestorationIdentity.ClassTag(value)
     case .model: editor.restoration.model = ModelIdentifier(value)
     }
     return editor

@@ -29,7 +29,7 @@ import Testing
   @Test(arguments: sizes)
   func `what two versions have saved under two tags is one row, and goes with its object`(size: Int) async throws {
     let bench = Bench()
-    func launch(_ tag: RestorationClass) -> RestorationCoordinator {
+    func launch(_ tag: RestorationIdentity.ClassTag) -> RestorationCoordinator {
       bench.launch {
         $0.register(Screen.self, as: tag, formerly: tag == "note" ? ["memo"] : []) { path, _ in
           Screen(path.last, tag: tag)

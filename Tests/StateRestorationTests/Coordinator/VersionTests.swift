@@ -10,7 +10,7 @@ import Testing
   nonisolated struct New: VersionedState {
     static var stateVersion: StateVersion { 2 }
     static var migrations: StateMigrations<New> {
-      StateMigration(from: 1) { (old: Old) in New(list: old.words.split(separator: " ").map(String.init)) }
+      StateMigrations(from: 1) { (old: Old) in New(list: old.words.split(separator: " ").map(String.init)) }
     }
     var list: [String]
   }

@@ -11,6 +11,15 @@ struct RestorationIdentityTests {
     #expect(RestorationIdentity("item \(number)", class: "item").class == "item")
   }
 
+  @Test func `a text that is made at run time names an object too`() {
+    let title = ["Notes", "today"].joined(separator: "/")
+    let identity = RestorationIdentity(title, class: "item")
+    #expect(identity.identifier == "Notes/today" && identity.class == "item")
+    #expect(RestorationIdentity(title) == RestorationIdentity(RestorationIdentifier(title)))
+    let none: RestorationIdentifier? = nil
+    #expect(RestorationIdentity(none, class: "item").identifier == nil)
+  }
+
   @Test func `what is not said is normal`() {
     let identity = RestorationIdentity("search")
     #expect(identity.class == nil && identity.model == nil && identity.priority == .normal && identity.version == 1)

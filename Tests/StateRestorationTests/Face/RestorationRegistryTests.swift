@@ -4,12 +4,10 @@ import Testing
 
 /// Only registered classes are made, and only of the recorded class is state accepted (R2.4, R2.6, R2.7).
 @MainActor struct RestorationRegistryTests {
-  class Editor: RestorationFactory {
+  class Editor: RestorableController {
     var restoration: RestorationIdentity { RestorationIdentity("editor", class: "editor") }
 
-    static func makeForRestoration(
-      at path: RestorationPath, coder: RestorationDecoder
-    ) -> (any RestorableController)? {
+    static func makeForRestoration(at path: RestorationPath, coder: RestorationDecoder) -> Editor? {
       path.last == "editor" ? Editor() : nil
     }
   }
@@ -20,22 +18,12 @@ import Testing
     var restoration: RestorationIdentity = "plain"
   }
 
-  @Test func `a registered class makes its own instances, or declines`() throws {
+  @Test func `a static function of a class makes its instances, or declines`() throws {
     let registry = RestorationRegistry()
-    registry.register(Editor.self, as: "editor")
+    registry.register(Editor.self, as: "editor", make: Editor.makeForRestoration)
     let make = try #require(registry.registeredClass("editor")?.make)
     #expect(make(["root", "editor"], try decoder()) is Editor)
     #expect(make(["root", "other"], try decoder()) == nil)
-  }
-
-  @Test func `a class that makes its own instances does so when registered from generic code`() throws {
-    func register<Controller: RestorableController>(_ type: Controller.Type, in registry: RestorationRegistry) {
-      registry.register(type, as: "editor")
-    }
-    let registry = RestorationRegistry()
-    register(Editor.self, in: registry)
-    let make = try #require(registry.registeredClass("editor")?.make)
-    #expect(make(["editor"], try decoder()) is Editor)
   }
 
   @Test func `a closure can make instances too`() throws {
@@ -64,7 +52,7 @@ import Testing
   }
 
   private func accepts(
-    _ registry: RestorationRegistry, _ object: any RestorableObject, recorded tag: RestorationClass?
+    _ registry: RestorationRegistry, _ object: any RestorableObject, recorded tag: RestorationIdentity.ClassTag?
   ) -> Bool {
     registry.asker(object).mismatch(with: Identity(classTag: tag)) == nil
   }
@@ -102,7 +90,7 @@ import Testing
     let registry = RestorationRegistry()
     registry.register(Editor.self, as: "editor", formerly: ["note-editor", "old-editor"])
     registry.register(Editor.self, as: "editor", formerly: ["note-editor"], freshFor: .seconds(60)) { _, _ in nil }
-    for tag in ["editor", "note-editor"] as [RestorationClass] {
+    for tag in ["editor", "note-editor"] as [RestorationIdentity.ClassTag] {
       let registered = try #require(registry.registeredClass(tag))
       #expect(registered.freshFor == .seconds(60))
       let make = try #require(registered.make)

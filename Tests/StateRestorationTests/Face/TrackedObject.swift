@@ -47,7 +47,7 @@ extension CapturedState {
   var attributes: RestorationArchive.Attributes {
     .init(classTag: shape.classTag, version: version, priority: shape.priority, model: shape.model)
   }
-  @MainActor var roles: [RestorationIdentifier: RestorationRole] {
+  @MainActor var roles: [RestorationIdentifier: RestoredChild.Role] {
     Dictionary(
       uniqueKeysWithValues: shape.children.compactMap { child in
         shape.roles[ObjectIdentifier(child)].flatMap { role in child.restoration.identifier.map { ($0, role) } }

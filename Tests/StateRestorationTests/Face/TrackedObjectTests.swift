@@ -26,7 +26,7 @@ import Testing
     func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(title, forKey: "title") }
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
     func installRestoredChildren(_ children: [RestoredChild]) {}
-    func restorationRole(of child: any RestorableController) -> RestorationRole? {
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? {
       child is Search ? "search" : nil
     }
   }

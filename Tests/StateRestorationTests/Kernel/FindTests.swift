@@ -6,7 +6,8 @@ import Testing
 /// The table *Find*, cell by cell.
 @Suite struct FindTests {
   private static func row(
-    _ tag: RestorationClass? = "screen", _ model: ModelIdentifier? = nil, isView: Bool = false, canBeGiven: Bool = true,
+    _ tag: RestorationArchive.ClassTag? = "screen", _ model: ModelIdentifier? = nil, isView: Bool = false,
+    canBeGiven: Bool = true,
     isAbsent: Bool = false, lastLive: Double? = nil
   ) -> Find.Row {
     Find.Row(
@@ -15,7 +16,8 @@ import Testing
   }
 
   private static func asker(
-    _ tag: RestorationClass? = "screen", _ model: ModelIdentifier? = nil, accepting others: Set<RestorationClass> = []
+    _ tag: RestorationArchive.ClassTag? = "screen", _ model: ModelIdentifier? = nil,
+    accepting others: Set<RestorationArchive.ClassTag> = []
   ) -> Asker {
     Asker(
       identity: Identity(classTag: tag, model: model), version: 1,

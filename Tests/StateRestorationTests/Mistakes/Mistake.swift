@@ -51,7 +51,7 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case encoderTooLate = "An encoder is used after its method"
   case unbalanced = "`completeStateRestoration()` is called too often"
   case tagTwice = "Two classes are registered under one tag"
-  case badChain = "Migrations leave out a version"
+  case badChain = "`stateVersion` is raised, and a step is missing"
   case cycle = "A controller is its own descendant"
   case reservedKey = "A key begins with `$`"
   case versionTwice = "A `VersionedState` in an object that names a version too"

@@ -27,7 +27,7 @@ final class Fleeting: RestorationParent {
 final class Deaf: RestorationContainer {
   let restoration: RestorationIdentity = "root"
   var restorationChildren: [any RestorableController] { [] }
-  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) {}
 }
 
@@ -40,7 +40,7 @@ nonisolated struct RefusesCoding: Codable, Sendable {
 
 nonisolated struct Newer: VersionedState {
   static var stateVersion: StateVersion { 2 }
-  static var migrations: StateMigrations<Newer> { return .none }
+  static var migrations: StateMigrations<Newer> { .none }
 }
 
 typealias Unmigrated = Newer

@@ -18,7 +18,7 @@ import StateRestorationTesting
         $0.register(Screen.self, as: "screen")
         $0.register(Panel.self, as: "screen")
       }
-    case .badChain: _ = try await bench.preserve(StoredValue("root", Gap()))
+    case .badChain: _ = try await bench.preserve(StoredValue("root", ShortChain()))
     case .cycle:
       let (outer, inner) = (Screen("outer"), Screen("inner"))
       outer.restorationChildren = [inner]
@@ -68,8 +68,8 @@ import StateRestorationTesting
     func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {}
   }
 
-  nonisolated struct Gap: VersionedState {
+  nonisolated struct ShortChain: VersionedState {
     static var stateVersion: StateVersion { 4 }
-    static var migrations: StateMigrations<Gap> { StateMigration(from: 1) { (_: Int) in Gap() } }
+    static var migrations: StateMigrations<ShortChain> { StateMigrations(from: 1) { (_: Int) in ShortChain() } }
   }
 }

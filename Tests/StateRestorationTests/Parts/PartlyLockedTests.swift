@@ -17,7 +17,9 @@ import Testing
   }
 
   /// A secret screen.
-  static func secret(_ identifier: RestorationIdentifier, text: String = "", tag: RestorationClass? = nil) -> Screen {
+  static func secret(_ identifier: RestorationIdentifier, text: String = "", tag: RestorationIdentity.ClassTag? = nil)
+    -> Screen
+  {
     let screen = Screen(identifier, text: text, tag: tag)
     screen.restoration.protection = .complete
     return screen

@@ -73,7 +73,7 @@ import Testing
     (restoration, restorableState, self.notes) = (identity, text, notes)
   }
 
-  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) { notes = children.arranged(with: notes) }
 
   /// The text at a path below it.

@@ -61,7 +61,7 @@ import Testing
 
     init(_ children: [Screen], _ views: [Field]) { (restorationChildren, restorationViews) = (children, views) }
 
-    func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+    func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
     func installRestoredChildren(_ children: [RestoredChild]) {
       restorationChildren = children.arranged(with: restorationChildren)
     }

@@ -153,7 +153,7 @@ import Testing
     _ = try await coordinator.preserve(root)
   }
 
-  fileprivate class Joining: MergingController {
+  fileprivate class Joining: RestorableController, MergingObject {
     class var version: StateVersion { 1 }
     var restoration: RestorationIdentity { RestorationIdentity("child", version: Self.version) }
     var restorableState = "stored"

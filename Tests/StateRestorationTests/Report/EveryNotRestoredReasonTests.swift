@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  private func note(_ model: ModelIdentifier, tag: RestorationClass? = nil) -> Screen {
+  private func note(_ model: ModelIdentifier, tag: RestorationIdentity.ClassTag? = nil) -> Screen {
     let screen = Screen("child", text: "text", tag: tag)
     screen.restoration.model = model
     return screen

@@ -79,7 +79,7 @@ import Testing
   /// Says some things twice.
   private class Ported: RestorableController {
     let restorationIdentifier: String?
-    let restorationClass: RestorationClass = "other"
+    let restorationClass: RestorationIdentity.ClassTag = "other"
     var restoration: RestorationIdentity { .init("ported", class: "page") }
     init(_ identifier: String?) { restorationIdentifier = identifier }
   }

@@ -36,7 +36,7 @@ import Testing
     nonisolated struct State: VersionedState {
       static var stateVersion: StateVersion { 2 }
       static var migrations: StateMigrations<State> {
-        StateMigration(from: 1) { (_: Old) throws -> State in throw Thrown() }
+        StateMigrations(from: 1) { (_: Old) throws -> State in throw Thrown() }
       }
     }
     let restoration = RestorationIdentity("editor", class: "editor")
@@ -48,7 +48,7 @@ import Testing
     nonisolated struct State: VersionedState {
       static var stateVersion: StateVersion { 2 }
       static var migrations: StateMigrations<State> {
-        StateMigration(from: 1) { (_: Old) throws -> State in throw Refusal.tooOld }
+        StateMigrations(from: 1) { (_: Old) throws -> State in throw Refusal.tooOld }
       }
     }
     let restoration = RestorationIdentity("editor", class: "editor")

@@ -160,7 +160,7 @@ import Testing
       var text = ""
       static var stateVersion: StateVersion { 2 }
       static var migrations: StateMigrations<After> {
-        StateMigration(from: 1) { (old: Before) in After(text: old.text) }
+        StateMigrations(from: 1) { (old: Before) in After(text: old.text) }
       }
     }
     let newer = String(repeating: "newer ", count: size / 6 + 1)

@@ -12,7 +12,9 @@ import Testing
   private struct After: VersionedState {
     var text = ""
     static var stateVersion: StateVersion { 2 }
-    static var migrations: StateMigrations<After> { StateMigration(from: 1) { (old: Before) in After(text: old.text) } }
+    static var migrations: StateMigrations<After> {
+      StateMigrations(from: 1) { (old: Before) in After(text: old.text) }
+    }
   }
 
   /// When the older program asks for the value.

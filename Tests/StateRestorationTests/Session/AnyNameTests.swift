@@ -150,12 +150,12 @@ import Testing
     let bench = Bench()
     let long = String(repeating: "x", count: size)
     func screen(_ text: String) -> Screen {
-      let screen = Screen(RestorationIdentifier(long), text: text, tag: RestorationClass(long))
+      let screen = Screen(RestorationIdentifier(long), text: text, tag: RestorationIdentity.ClassTag(long))
       screen.restoration.model = ModelIdentifier(long)
       return screen
     }
     func launch() -> RestorationCoordinator {
-      bench.launch { $0.register(Screen.self, as: RestorationClass(long)) { _, _ in screen("") } }
+      bench.launch { $0.register(Screen.self, as: RestorationIdentity.ClassTag(long)) { _, _ in screen("") } }
     }
     _ = try await launch().preserve(Screen("root", children: [screen("stored")]))
     for round in 0..<3 {

@@ -6,7 +6,7 @@ import Testing
 
 /// What is typed while the device is locked does not replace a page that knows how to join it.
 @MainActor @Suite(.tags(.threads)) struct MergingTests {
-  final class Page: MergingController {
+  final class Page: RestorableController, MergingObject {
     let restoration: RestorationIdentity = "page"
     var restorableState = ""
     let merges: Bool
@@ -98,5 +98,79 @@ import Testing
     let again = Page(merges: false)
     _ = try await RestorationSession.open(on: last.device, root: again)
     #expect(again.restorableState == "one line")
+  }
+
+  /// A screen that can be read while locked, with two secrets that can't: a view, and a model that is shared.
+  private final class Desk: RestorableController, RestorationViewOwner {
+    let restoration: RestorationIdentity = "desk"
+    let page: PageView
+    let journal = SharedJournal()
+    let registry = RestorationRegistry()
+    var restorationViews: [any RestorableView] { [page] }
+    var texts: [String] { [page.restorableState, journal.restorableState] }
+
+    init(_ protection: ProtectionClass?) {
+      page = PageView(protection)
+      registry.share(journal, as: "journal")
+    }
+
+    func type(_ text: String) { (page.restorableState, journal.restorableState) = (text, text) }
+  }
+
+  private final class PageView: RestorableView, MergingObject {
+    let restoration: RestorationIdentity
+    var restorableState = ""
+
+    init(_ protection: ProtectionClass?) { restoration = RestorationIdentity("page", protection: protection) }
+
+    func merged(stored: String, pending: String) -> String { stored + "+" + pending }
+  }
+
+  private final class SharedJournal: MergingObject {
+    var restorableState = ""
+
+    func merged(stored: String, pending: String) -> String { stored + "+" + pending }
+  }
+
+  @Test(arguments: [nil, .complete] as [ProtectionClass?], [false, true])
+  func `a view and a shared object join what was typed while locked`(
+    _ protection: ProtectionClass?, atNextLaunch: Bool
+  ) async throws {
+    // The article's way: the window comes back while locked, the page with the unlock.
+    var configuration = RestorationConfiguration()
+    if protection != nil { configuration.protection = .none }
+    let device = try await SimulatedDevice(passcode: "1234")
+    func open(_ desk: Desk) async throws -> (RestorationSession, SimulatedProcess) {
+      let process = try await device.startProcess()
+      let session = try await RestorationSession.open(
+        on: process.device, root: desk, registry: desk.registry, configuration: configuration)
+      return (session, process)
+    }
+    let first = Desk(protection)
+    let (session, _) = try await open(first)
+    first.type("stored")
+    try await session.close()
+    device.reboot()
+
+    var desk = Desk(protection)
+    let (locked, process) = try await open(desk)
+    try await Task.sleep(for: .milliseconds(50))
+    desk.type("typed")
+    try await locked.preserve()
+    if atNextLaunch {
+      process.fileSystem.die()
+      device.reboot()
+      desk = Desk(protection)
+      let next = try await device.startProcess()
+      try await device.unlock()
+      _ = try await RestorationSession.open(
+        on: next.device, root: desk, registry: desk.registry, configuration: configuration)
+    } else {
+      let report = try await locked.unlock(passcode: "1234")
+      #expect(report[["desk", "page"]]?.remarks == [.joined])
+    }
+    #expect(desk.page.restorableState == "stored+typed")
+    // The shared object is as readable as the configuration says.
+    #expect(desk.journal.restorableState == (protection == nil ? "stored+typed" : "typed"))
   }
 }

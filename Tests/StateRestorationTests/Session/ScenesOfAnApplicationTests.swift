@@ -33,7 +33,7 @@ import Testing
     }
 
     /// A window that counts the warnings it gets.
-    final class Window: NavigationController, MemoryWarningResponder {
+    final class Window: NavigationController, Lifecycle.MemoryWarningResponder {
       var warnings = 0
 
       func didReceiveMemoryWarning() { warnings += 1 }

@@ -33,7 +33,7 @@ import Testing
     func didPreserve(_ result: Result<PreservationOutcome, RestorationError>) { calls.append("didPreserve") }
     func makeSnapshot() -> Data? { Data("picture".utf8) }
     func showSnapshot(_ snapshot: Data) { shown = snapshot }
-    func sessionDidEnd(by signal: SignalDriver.Signal?) { calls.append("end \(signal?.description ?? "of the body")") }
+    func sessionDidEnd(by signal: Lifecycle.Signal?) { calls.append("end \(signal?.description ?? "of the body")") }
   }
 
   private func run(

@@ -163,7 +163,7 @@ import Glibc
   struct Width: VersionedState, Equatable {
     static var stateVersion: StateVersion { 2 }
     static var migrations: StateMigrations<Width> {
-      StateMigration(from: 1) { (old: Int) in Width(points: Double(old)) }
+      StateMigrations(from: 1) { (old: Int) in Width(points: Double(old)) }
     }
     var points: Double
   }

@@ -13,7 +13,7 @@ import Testing
   @Test func `behind the missing one a stack goes on with what was put on top without it`() {
     let (a, d, e) = (LeafController("a"), LeafController("d"), LeafController("e"))
     let b = LeafController("b")
-    let cases: [(d: RestorationRole, e: RestorationRole, stack: [RestorationIdentifier])] = [
+    let cases: [(d: RestoredChild.Role, e: RestoredChild.Role, stack: [RestorationIdentifier])] = [
       ("on a", "on d", ["a", "b", "d", "e"]), ("on a", "on a", ["a", "b", "d", "e"]),
       ("on b", "on c", ["a", "b", "d"]),
       ("on c", "on d", ["a", "b"]), ("on c", "on b", ["a", "b", "e"]),

@@ -55,7 +55,7 @@ import StateRestoration
 
 /// A preserved child as a container gets it back.
 @MainActor func child(
-  _ identifier: RestorationIdentifier, _ controller: (any RestorableController)?, role: RestorationRole? = nil,
+  _ identifier: RestorationIdentifier, _ controller: (any RestorableController)?, role: RestoredChild.Role? = nil,
   carriedOver: Bool = false, isLocked: Bool = false
 ) -> RestoredChild {
   RestoredChild(

@@ -2,7 +2,7 @@ extension RestorationArchive {
   /// A look at every node of a tree of several parts, one by one: what all of them need is looked up once.
   package struct PartedWalk: Sendable {
     /// The class tags of all parts, by index.
-    package let tags: [RestorationClass]
+    package let tags: [RestorationArchive.ClassTag]
     private let reader: PartedReader
     private let first: Walk
     /// The other parts, and the index of the first of their class tags.

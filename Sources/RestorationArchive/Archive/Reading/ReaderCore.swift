@@ -10,7 +10,7 @@ final class ReaderCore: Sendable {
     /// The same for decoding.
     var decoding = CodingTables().pinned()
     /// The class tags, by index.
-    var tags: [RestorationClass] = []
+    var tags: [RestorationArchive.ClassTag] = []
 
     /// Adds the tables and tags of a base or a delta, given its bytes from there to its end.
     fileprivate mutating func append(_ bytes: Data, of header: ArchiveHeader) throws(ArchiveError) {
@@ -18,7 +18,7 @@ final class ReaderCore: Sendable {
       if tagsStart > 0 { try coding.append(parsing: bytes.part(0..<tagsStart)) }
       guard bytes.count > tagsStart else { return }
       try bytes.parse(tagsStart..<bytes.count, origin: Int(header.tags)) { (parser) throws(ArchiveError) in
-        for _ in 0..<(try parser.readCount()) { self.tags.append(RestorationClass(try parser.readString())) }
+        for _ in 0..<(try parser.readCount()) { self.tags.append(RestorationArchive.ClassTag(try parser.readString())) }
         guard parser.remaining == 0 else { throw parser.corrupt("there are more bytes than the class tags have") }
       }
     }
@@ -159,7 +159,7 @@ final class ReaderCore: Sendable {
 
   /// A node's attributes with its class tag, among those given.
   func attributes(
-    of node: NodeBlock, tags: [RestorationClass]
+    of node: NodeBlock, tags: [RestorationArchive.ClassTag]
   ) throws(ArchiveError) -> RestorationArchive.Attributes {
     var attributes = node.attributes
     guard let index = node.tag else { return attributes }

@@ -2,7 +2,7 @@ extension RestorationArchive {
   /// A look at every node of an archive, one by one: what all of them need is looked up once.
   package struct Walk: Sendable {
     /// The class tags, by index.
-    package let tags: [RestorationClass]
+    package let tags: [RestorationArchive.ClassTag]
     private let core: ReaderCore
     private let tables: PinnedTables?
     /// Damaged tables are a matter of the nodes that need them.

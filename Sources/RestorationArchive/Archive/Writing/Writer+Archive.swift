@@ -58,7 +58,7 @@ extension RestorationArchive.Writer {
   ) throws(ArchiveError) -> Data {
     var collector = collector
     let isRemade = isToBeRemade
-    var (remadeTags, remadeTagIndex): ([RestorationClass], [RestorationClass: UInt32]) = ([], [:])
+    var (remadeTags, remadeTagIndex): ([RestorationArchive.ClassTag], [RestorationArchive.ClassTag: UInt32]) = ([], [:])
     var unreadable: [(node: Slot, index: Int?)] = []
     var image = ArchiveImage(nodeCount: nodeCount, liveBytes: liveBytes)
     var header = ArchiveHeader()

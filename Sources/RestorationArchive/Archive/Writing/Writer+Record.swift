@@ -125,11 +125,12 @@ extension RestorationArchive.Writer {
   }
 
   /// The index of a class tag, which is added when it is new.
-  mutating func index(of tag: RestorationClass?) -> UInt32? { Self.index(of: tag, &tags, &tagIndex) }
+  mutating func index(of tag: RestorationArchive.ClassTag?) -> UInt32? { Self.index(of: tag, &tags, &tagIndex) }
 
   /// The index of a class tag among some, to which it is added when it is new.
   static func index(
-    of tag: RestorationClass?, _ tags: inout [RestorationClass], _ tagIndex: inout [RestorationClass: UInt32]
+    of tag: RestorationArchive.ClassTag?, _ tags: inout [RestorationArchive.ClassTag],
+    _ tagIndex: inout [RestorationArchive.ClassTag: UInt32]
   ) -> UInt32? {
     guard let tag else { return nil }
     // Looking through a few is cheaper than hashing one.

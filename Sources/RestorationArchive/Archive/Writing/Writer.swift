@@ -27,8 +27,8 @@ extension RestorationArchive {
     var dirty: [Int] = []
     var nextID: UInt32
     var tables: CodingTables
-    var tags: [RestorationClass]
-    var tagIndex: [RestorationClass: UInt32]
+    var tags: [RestorationArchive.ClassTag]
+    var tagIndex: [RestorationArchive.ClassTag: UInt32]
     /// The numbers of the nodes whose states are left out of the archive.
     var leftOut: Set<UInt32> = []
     /// The states over the budget in the last archive or delta, if nobody was told yet.

@@ -60,7 +60,7 @@ struct FirstState: PageState {
 struct SecondState: PageState, VersionedState {
   static var stateVersion: StateVersion { 2 }
   static var migrations: StateMigrations<SecondState> {
-    StateMigration(from: 1) { (old: FirstState) in
+    StateMigrations(from: 1) { (old: FirstState) in
       var new = SecondState()
       new.first = old
       return new
@@ -78,12 +78,12 @@ struct SecondState: PageState, VersionedState {
 struct ThirdState: PageState, VersionedState {
   static var stateVersion: StateVersion { 3 }
   static var migrations: StateMigrations<ThirdState> {
-    StateMigration(from: 1) { (old: FirstState) in
+    StateMigrations(from: 1) { (old: FirstState) in
       var new = SecondState()
       new.first = old
       return new
     }
-    StateMigration(from: 2) { (old: SecondState) in
+    .then { (old: SecondState) in
       var new = ThirdState()
       new.second = old
       return new
@@ -116,7 +116,7 @@ struct ThirdState: PageState, VersionedState {
 
   var restorationChildren: [any RestorableController] { pages }
 
-  func restorationRole(of child: any RestorableController) -> RestorationRole? {
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? {
     (child as? Page)?.isPresented == true ? .presented : nil
   }
 
@@ -198,7 +198,7 @@ enum Pages<R: Release> {
   final class Card: VersionedPage<R> {}
   final class Sketch: VersionedPage<R> {}
   final class Drawing: VersionedPage<R> {}
-  final class Diary: VersionedPage<R>, MergingController {
+  final class Diary: VersionedPage<R>, MergingObject {
     func merged(stored: R.State, pending: R.State) -> R.State {
       var joined = stored
       joined.content.items = (stored.content.items + pending.content.items).distinct
@@ -223,7 +223,7 @@ extension ProgramVersion {
     page.restoration.identifier = RestorationIdentifier(name)
     page.restoration.model = model.map { ModelIdentifier(rawValue: $0) }
     page.kind = kind
-    page.restoration.class = hasTag(kind) ? RestorationClass(rawValue: tag(of: kind)) : nil
+    page.restoration.class = hasTag(kind) ? RestorationIdentity.ClassTag(rawValue: tag(of: kind)) : nil
     return page
   }
 
@@ -254,7 +254,7 @@ extension ProgramVersion {
     _ release: R.Type, in registry: RestorationRegistry, _ modelExists: @escaping @MainActor (String) -> Bool,
     _ make: @escaping @MainActor ([String], PageClass) -> Page?
   ) {
-    let tags = noteTags.map { RestorationClass(rawValue: $0) }
+    let tags = noteTags.map { RestorationIdentity.ClassTag(rawValue: $0) }
     let exists: @MainActor (ModelIdentifier) -> Bool = { modelExists($0.rawValue) }
     registry.register(Pages<R>.Note.self, as: tags[0], formerly: Array(tags.dropFirst()), onlyIf: exists) { path, _ in
       make(path.names, .note) as? Pages<R>.Note

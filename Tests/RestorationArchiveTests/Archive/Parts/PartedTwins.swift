@@ -271,7 +271,7 @@ struct PartedTwins {
   private mutating func attributes() -> Archive.Attributes {
     let number = Int.random(in: 0..<6, using: &random)
     return Archive.Attributes(
-      classTag: number == 0 ? nil : RestorationClass(rawValue: "class \(number)"),
+      classTag: number == 0 ? nil : RestorationArchive.ClassTag(rawValue: "class \(number)"),
       version: StateVersion(rawValue: UInt32(number)), priority: .normal, flags: number == 1 ? .view : [],
       savedAt: number == 2 ? Date(timeIntervalSince1970: 12.5) : nil, model: number == 3 ? "model" : nil,
       role: number == 4 ? "role" : nil, save: UInt32(number))

@@ -22,7 +22,10 @@ nonisolated struct FragileText: Codable, Sendable {
   var restoration: RestorationIdentity
   var restorableState: FragileText
 
-  init(_ identifier: RestorationIdentifier, _ text: String = "", fails: Bool = false, tag: RestorationClass? = nil) {
+  init(
+    _ identifier: RestorationIdentifier, _ text: String = "", fails: Bool = false,
+    tag: RestorationIdentity.ClassTag? = nil
+  ) {
     restoration = RestorationIdentity(identifier, class: tag)
     restorableState = FragileText(text, fails: fails)
   }

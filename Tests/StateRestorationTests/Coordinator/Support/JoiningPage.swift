@@ -2,12 +2,12 @@ import Observation
 import StateRestoration
 
 /// A page that joins what was typed while locked to what is stored.
-@Observable final class JoiningPage: MergingController {
+@Observable final class JoiningPage: RestorableController, MergingObject {
   var restoration: RestorationIdentity
   var restorableState: String
   @ObservationIgnored var journal: Journal?
 
-  init(_ text: String = "", model: ModelIdentifier? = nil, tag: RestorationClass? = nil) {
+  init(_ text: String = "", model: ModelIdentifier? = nil, tag: RestorationIdentity.ClassTag? = nil) {
     restorableState = text
     restoration = RestorationIdentity("page", class: tag, model: model)
   }
@@ -19,7 +19,7 @@ import StateRestoration
 }
 
 /// A page whose joined text refuses to be encoded, if that is asked for.
-@Observable final class FragileJoiningPage: MergingController {
+@Observable final class FragileJoiningPage: RestorableController, MergingObject {
   let restoration: RestorationIdentity = "page"
   var restorableState: FragileText
   @ObservationIgnored var fails = false

@@ -19,7 +19,7 @@ import Testing
   var takesChildren = true
 
   init(
-    _ identifier: RestorationIdentifier?, text: String = "", tag: RestorationClass? = nil,
+    _ identifier: RestorationIdentifier?, text: String = "", tag: RestorationIdentity.ClassTag? = nil,
     children: [any RestorableController] = []
   ) {
     restoration = RestorationIdentity(identifier, class: tag)
@@ -35,7 +35,7 @@ import Testing
     #expect(child === spared, "somebody else holds the child")
   }
 
-  func restorationRole(of child: any RestorableController) -> RestorationRole? { nil }
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? { nil }
   func installRestoredChildren(_ children: [RestoredChild]) {
     installed = children
     guard takesChildren else { return }
@@ -78,7 +78,7 @@ import Testing
 class Panel: CodingObject, RestorationParent, FinishingObject {
   class var version: StateVersion { 1 }
   var restoration: RestorationIdentity
-  var tag: RestorationClass? {
+  var tag: RestorationIdentity.ClassTag? {
     get { restoration.class }
     set { restoration.class = newValue }
   }

@@ -90,16 +90,16 @@ private final class PlainPane: CodingObject, RestorationContainer, RestorationVi
   var restoration: RestorationIdentity
   var restorationChildren: [any RestorableController] = []
   var restorationViews: [any RestorableView] = []
-  var roles: [RestorationIdentifier: RestorationRole] = [:]
+  var roles: [RestorationIdentifier: RestoredChild.Role] = [:]
   var installed: [RestoredChild] = []
   var text = "first"
   weak var friend: Panel?
 
-  init(_ identifier: RestorationIdentifier, tag: RestorationClass? = nil) {
+  init(_ identifier: RestorationIdentifier, tag: RestorationIdentity.ClassTag? = nil) {
     restoration = RestorationIdentity(identifier, class: tag)
   }
 
-  func restorationRole(of child: any RestorableController) -> RestorationRole? {
+  func restorationRole(of child: any RestorableController) -> RestoredChild.Role? {
     child.restoration.identifier.flatMap { roles[$0] }
   }
 

@@ -13,7 +13,7 @@ struct HandTable {
     var text: String?
     var model: ModelIdentifier?
     var parent: CaptureBatch.Key = HandTable.root
-    var classTag: RestorationClass = "screen"
+    var classTag: RestorationArchive.ClassTag = "screen"
     var version: StateVersion = 1
     /// What it is given in the turn that meets it.
     var given: CaptureBatch.Given?

@@ -47,7 +47,7 @@ final class NotesController: RestorableController {
 
 /// The second window: made again because the state says that it was open.
 final class ScratchWindowController: WindowController {
-  static let tag: RestorationClass = "scratch"
+  static let tag: RestorationIdentity.ClassTag = "scratch"
 
   init() {
     super.init(RestorationIdentity("scratch", class: Self.tag), content: ScratchController())

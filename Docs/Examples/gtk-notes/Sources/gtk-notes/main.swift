@@ -4,7 +4,7 @@ import StateRestoration
 
 // gtk-notes [FOLDER] [--state DIR] [--log FILE]: notes in windows that come back as they were left.
 
-ProcessHardening.apply()
+ProtectedDevice.hardenProcess()
 let arguments = Arguments(CommandLine.arguments.dropFirst())
 g_set_prgname("gtk-notes")
 guard gtk_init_check() != 0 else {

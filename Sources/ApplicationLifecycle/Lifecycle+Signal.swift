@@ -1,23 +1,23 @@
-extension SignalDriver {
-  /// A signal that a driver turns into a request.
-  public enum Signal: Int32, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+extension Lifecycle {
+  /// A signal of the process that becomes a request to the life cycle.
+  public enum Signal: Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// The terminal was closed.
-    case hangUp = 1
+    case hangUp
 
     /// Ctrl-C.
-    case interrupt = 2
+    case interrupt
 
     /// Ctrl-\.
-    case quit = 3
+    case quit
 
     /// Somebody asks the program to end.
-    case terminate = 15
+    case terminate
 
     /// `fg`, or the end of a stop from outside.
-    case resume = 18
+    case resume
 
     /// Ctrl-Z.
-    case terminalStop = 20
+    case terminalStop
 
     /// Whether the signal asks for the end of the program.
     package var isEnd: Bool { self == .hangUp || self == .interrupt || self == .quit || self == .terminate }

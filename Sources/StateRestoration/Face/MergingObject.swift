@@ -1,20 +1,25 @@
-/// A controller that joins edits made while the device was locked to the stored state, instead of replacing it.
+/// An object that joins edits made while the device was locked to the stored state, instead of replacing it.
+///
+/// A controller, a view or a shared object says it in place of ``StatefulObject``:
 ///
 /// ```swift
-/// func merged(stored: PageState, pending: PageState) -> PageState {
-///   PageState(text: stored.text + "\n" + pending.text)
+/// @Observable final class Page: RestorableView, MergingObject {
+///   let restoration = RestorationIdentity("page", protection: .complete)
+///   var restorableState = ""
+///
+///   func merged(stored: String, pending: String) -> String { stored + "\n" + pending }
 /// }
 /// ```
 ///
 /// It is asked at the unlock, or when it is given its state for the first time after it: at the next launch, or as a late
 /// object. Without it, an object that was edited while locked keeps its own state; that takes the place of the stored one,
 /// which is gone.
-@MainActor public protocol MergingController: RestorableController, StatefulObject {
+@MainActor public protocol MergingObject: StatefulObject {
   /// The state after an unlock, of the stored one and of the object's own, which was edited since the launch.
   func merged(stored: RestorableState, pending: RestorableState) -> RestorableState
 }
 
-extension MergingController {
+extension MergingObject {
   /// Joins what records hold, oldest first, and last the object's own state.
   ///
   /// - Returns: The positions of those that were joined, and why others could not be decoded.
