@@ -50,6 +50,7 @@ extension LiveTree {
         given.noteDuplicate(object)
         // From elsewhere: nobody has its rows any more, and they stay as they are.
         if let known, known.parent !== parent { walk.displaced.insert(known.key) }
+        if known == nil { displace(below: object) }
         if let known, known !== owner, known.parent === parent, owners[known.identifier] == nil,
           holders[known.identifier] ?? known === known
         {
@@ -84,6 +85,20 @@ extension LiveTree {
       walk.orphans += former.filter { !staying.contains($0.key) }
     }
     return result
+  }
+
+  /// Has the objects below one that has no place keep their rows as they are: they may have moved there.
+  private func displace(below object: any RestorableObject) {
+    var seen: Set<ObjectIdentifier> = []
+    var waiting: [any RestorableObject] = [object]
+    while let next = waiting.popLast() {
+      guard let controller = next as? any RestorableController, seen.insert(ObjectIdentifier(next)).inserted else {
+        continue
+      }
+      let below: [any RestorableObject] = controller.listedChildren + controller.listedViews
+      for node in below.compactMap(node(of:)) { walk.displaced.insert(node.key) }
+      waiting += below
+    }
   }
 
   /// Which siblings keep the identifiers that they had, against others that are called the same now.

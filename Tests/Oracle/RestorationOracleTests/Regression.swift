@@ -2116,5 +2116,18 @@ struct Regression: Sendable, CustomTestStringConvertible {
         push root/e/a/b plain protection=first
         unlock
         """),
+    Regression(
+      name: "a page keeps its row when it moves below one that has no place",
+      script: """
+        push root/e plain
+        push root/a plain value=4
+        save
+        push root/e/c plain
+        push root/e/c plain
+        move root/a root/e/c
+        reverse root/e
+        save
+        launch
+        """),
   ]
 }
