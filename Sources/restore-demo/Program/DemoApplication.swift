@@ -208,6 +208,8 @@ import StateRestoration
     lockScreen?.prompt.message = "Checking…"
     onChange()
     defer { lockScreen?.isChecking = false }
+    // What the restoration has to say may come before the unlock returns.
+    clearNotice()
     do {
       try await device.unlock(passcode: ProtectedDevice.Passcode(passcode))
     } catch {
@@ -217,7 +219,6 @@ import StateRestoration
     }
     // A program that the session has put to sleep restores nothing before it is awake.
     try? await application.lifecycle.enterForeground()
-    clearNotice()
     let report = await application.finishLateRestoration()
     jot = nil
     lockScreen = nil

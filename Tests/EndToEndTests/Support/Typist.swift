@@ -140,8 +140,8 @@ struct Typist {
   private func unlock(_ terminal: PseudoTerminal) async throws -> String {
     try await terminal.wait(forText: "Locked")
     await terminal.type("0\r")
-    try await terminal.wait(for: "the unlock") { !$0.text.contains("Locked") }
-    // A terminal hands over 4 KiB at a time, and the status line is at the end.
+    // A terminal hands over 4 KiB at a time: the status line has come once the hints below it have.
+    try await terminal.wait(for: "the unlock") { !$0.text.contains("Locked") && !$0.text.contains("⏎ unlock") }
     while await terminal.pump(milliseconds: 20) {}
     let rows = terminal.screen.text.split(separator: "\n", omittingEmptySubsequences: false)
     await terminal.type("\u{1B}OQ")
