@@ -24,7 +24,7 @@ import Testing
     #expect(report.services[.logind] == .connected("session /org/freedesktop/login1/session/c1"))
     #expect(report.services[.screenSaver]?.isConnected == true)
     #expect(report.services[.gnomeScreenSaver]?.isConnected == false)
-    #expect(try desktop.mock.output.contains("inhibited sleep:shutdown delay"))
+    #expect(try await desktop.mock.line("inhibited") == "inhibited sleep:shutdown delay")
     #expect(report.incidents == [])
     #expect(report.custody.first == "the device key is kept by a file beside the data")
   }
