@@ -1,4 +1,4 @@
-/// An object that joins edits made while the device was locked to the stored state, instead of replacing it.
+/// An object that joins edits made while the device was locked to the stored state.
 ///
 /// A controller, a view or a shared object says it in place of ``StatefulObject``:
 ///
@@ -12,8 +12,8 @@
 /// ```
 ///
 /// It is asked at the unlock, or when it is given its state for the first time after it: at the next launch, or as a late
-/// object. Without it, an object that was edited while locked keeps its own state; that takes the place of the stored one,
-/// which is gone.
+/// object. Without it, an object that was edited while locked keeps its own state, and the stored one waits beside it as a
+/// conflict; see ``RestorationCoordinator/settleConflict(of:_:)``.
 @MainActor public protocol MergingObject: StatefulObject {
   /// The state after an unlock, of the stored one and of the object's own, which was edited since the launch.
   func merged(stored: RestorableState, pending: RestorableState) -> RestorableState
