@@ -75,7 +75,7 @@ extension LiveTree {
         return unread.append(node)
       }
     }
-    if let noteReading { noteReading(node.givenNode) }
+    if let noteReading { noteReading(RestorationScope.isScope(object) ? nil : node.givenNode) }
     // The flag itself needs to be looked at only if it went up: whoever raises it says so in the list of changes.
     var isWatching = false
     if node.isFlagUp {

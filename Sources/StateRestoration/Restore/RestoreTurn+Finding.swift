@@ -58,7 +58,7 @@ extension RestoreTurn {
     as controller: (any RestorableController)? = nil
   ) {
     if origin == .registration { asked.formUnion(plan.rows(ledBy: lead)) }
-    noteBeginning(of: lead)
+    noteBeginning(of: lead, object: object)
     if plan.leadsAlone(lead), plan.hasOneRecord(lead), !progress[lead].isSpent, request.edits.record(of: object) == nil
     {
       let (identity, version) = request.registry.identity(of: object)

@@ -278,8 +278,18 @@ internal import RestorationArchive
 
   /// Marks the node whose own code runs next, so that a crash in it is put down to it.
   ///
-  /// - Parameter record: The record that it is given; nil for what makes or installs its object.
-  func noteBeginning(of index: Int, _ record: RestorePlan.RecordPlace? = nil) {
+  /// Scopes have no code of the program's: a death there is no node's fault, but more likely a kill.
+  ///
+  /// - Parameters:
+  ///   - record: The record that it is given; nil for what makes or installs its object.
+  ///   - object: The object, where it is known before the row has it.
+  func noteBeginning(
+    of index: Int, _ record: RestorePlan.RecordPlace? = nil, object: (any RestorableObject)? = nil
+  ) {
+    if let object = object ?? self.object(at: index), RestorationScope.isScope(object) {
+      if notedNode != nil { noteEnd() }
+      return
+    }
     let next = (record ?? progress[index].candidates?.first).map { plan.id(of: $0) }
     let node = (next ?? plan.nodes[index].id).rawValue
     guard notedNode != node else { return }

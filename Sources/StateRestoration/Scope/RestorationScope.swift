@@ -43,6 +43,9 @@ public import Observation
     }
   }
 
+  /// Whether an object is a scope, which runs no code of the program's while it is restored.
+  static func isScope(_ object: any RestorableObject) -> Bool { type(of: object) == RestorationScope.self }
+
   /// The values, nested scopes and other controllers in it.
   public var restorationChildren: [any RestorableController] {
     storage.noteKeysAreRead()

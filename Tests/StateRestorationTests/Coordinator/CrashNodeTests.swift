@@ -29,6 +29,32 @@ import Testing
     return bench
   }
 
+  // MARK: - Scopes
+
+  /// A kill during a launch would leave everything out otherwise.
+  @Test func `a death while scopes are restored is put down to no scope`() async throws {
+    let bench = Bench()
+    func hierarchy() throws -> (root: RestorationScope, page: RestorationScope) {
+      let page = RestorationScope("page")
+      return (RestorationScope("window", page), page)
+    }
+    let saved = try hierarchy()
+    let coordinator = bench.launch()
+    _ = try await coordinator.restore(into: saved.root)
+    try saved.page.setValue("text", forKey: "draft")
+    _ = try await coordinator.preserve(saved.root)
+    try await bench.kill()
+    bench.store.state.withLock { $0.notedNodes = [] }
+    let restored = try hierarchy()
+    _ = try await bench.launch().restore(into: restored.root)
+    #expect(try restored.page.value(ofType: String.self, forKey: "draft") == "text")
+    let noted = bench.store.state.withLock { $0.notedNodes }
+    let reader = try bench.newestReader()
+    // The type of a value may be the program's.
+    #expect(noted.contains(try #require(try reader.node(at: ["window", "page", "draft"])).id.rawValue))
+    #expect(!noted.contains(try #require(try reader.node(at: ["window"])).id.rawValue))
+  }
+
   // MARK: - Left out
 
   @Test(arguments: StoreKind.allCases)

@@ -43,6 +43,8 @@ final class MemoryStore: PreservationStore {
     var allPending: [Pending] = []
     var markers: [UInt64: Ended] = [:]
     var marker: Marker?
+    /// The nodes that attempts have noted, in order; nil for code outside any.
+    var notedNodes: [UInt32?] = []
     var isCompactionDue = false
     /// Errors to throw, by the name of the call.
     var failures: [String: ProtectionError.Code] = [:]
@@ -331,6 +333,7 @@ final class MemoryAttempt: RestorationAttempting {
     store.state.withLock { state in
       if state.marker == nil, let earlier { state.markers[generation] = earlier }
       state.marker = .init(generation: generation, node: node, isRequest: isRequest, run: run)
+      state.notedNodes.append(node)
     }
   }
 
