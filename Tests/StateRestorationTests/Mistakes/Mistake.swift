@@ -53,7 +53,7 @@ enum Mistake: String, CaseIterable, Codable, Sendable {
   case tagTwice = "Two classes are registered under one tag"
   case badChain = "`stateVersion` is raised, and a step is missing"
   case cycle = "A controller is its own descendant"
-  case reservedKey = "A key begins with `$`"
+  case reservedKey = "A key of a coder begins with `$`"
   case versionTwice = "A `VersionedState` in an object that names a version too"
   case viewWithClass = "A view that names a class"
 
