@@ -126,7 +126,7 @@ struct SlotReading {
   }
 
   /// Whether a file may be of a first save that was cut short, which may have left a piece of it.
-  private func isOfFirstSave(_ file: SlotFile) -> Bool {
+  func isOfFirstSave(_ file: SlotFile) -> Bool {
     entry?.isNew == true && (file.number ?? 0) <= UInt64(PartPlace.limit)
   }
 

@@ -91,9 +91,12 @@ package struct StoreInspection: Sendable {
     }
     // A deletion renames the directory, and removes the ledger after other files.
     let (after, isNamed) = (try store.readLedger(in: directory), try store.isNamed(directory, slot))
+    // The first file of a first save, which says whose it is, may have come since the first look.
+    let isDoubtful = material.contains { $0.problem == .wrongIdentity }
+    let claimed = isDoubtful ? try store.claimedIdentity(of: slot, in: directory, after.value) : identity
     return Findings(
       material: material.sorted { ($0.generation?.rawValue ?? 0, $1.name) > ($1.generation?.rawValue ?? 0, $0.name) },
-      newest: newest, parts: parts, hasChanged: before.value != after.value || !isNamed)
+      newest: newest, parts: parts, hasChanged: before.value != after.value || !isNamed || claimed != identity)
   }
 
   /// The error of a slot in which there is nothing: without a list it is missing as soon as another one was saved.
@@ -141,9 +144,14 @@ package struct StoreInspection: Sendable {
     case .generation(let number), .pending(let number):
       guard let (record, part) = ledger.value?.named(file) else {
         guard ledger.value == nil else { return found(.unlisted, number) }
-        return check(found(.generation, number)) { () throws(ProtectionError) in
+        let material = check(found(.generation, number)) { () throws(ProtectionError) in
           try reading(directory, identity).openClaimed(file, as: nil)
         }
+        guard material.problem?.isDamage == true,
+          try reading(directory, identity, isListed: true).isOfFirstSave(file)
+        else { return material }
+        // A piece of a file that is being written, or was when a first save was cut short.
+        return found(.unlisted, number)
       }
       let material = found(
         kind(of: record, in: ledger.value), record.generation, part, isCurrent: record == ledger.value?.current)
@@ -153,8 +161,10 @@ package struct StoreInspection: Sendable {
     }
   }
 
-  private func reading(_ directory: SlotDirectory, _ identity: [UInt8]) throws(ProtectionError) -> SlotReading {
-    try SlotReading(store, identity: identity, slot: directory, isListed: false)
+  private func reading(
+    _ directory: SlotDirectory, _ identity: [UInt8], isListed: Bool = false
+  ) throws(ProtectionError) -> SlotReading {
+    try SlotReading(store, identity: identity, slot: directory, isListed: isListed)
   }
 
   /// What a generation that a ledger names is for.

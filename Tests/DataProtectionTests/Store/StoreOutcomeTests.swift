@@ -446,4 +446,38 @@ import Testing
     }
     #expect(call > 10)
   }
+
+  /// At each call of the inspection a first save comes as far as each of its own calls.
+  @Test func `a slot that is saved for the first time while it is inspected has no fault`() throws {
+    var (cuts, longest) = (0, 0)
+    while true {
+      cuts += 1
+      var (call, callCount, isCut) = (1, Int.max, false)
+      while call <= callCount {
+        let disk = MemoryFileSystem()
+        // The list names another slot, so that one without a ledger counts as new.
+        try rig.archives(disk, slot: ArchiveSlot(application: "other")).publish(Data("other".utf8))
+        let cut = FaultyFileSystem(disk)
+        let store = try rig.archives(cut)
+        let directory = try rig.directory(disk)
+        let name = try SlotName(identity: directory.identity(of: rig.slot))
+        try disk.makeDirectory(name.text, in: directory.directory, mode: 0o700)
+        let faulty = FaultyFileSystem(disk)
+        let inspection = try StoreInspection(rig.directory(faulty))
+        let start = faulty.callCount
+        let moment = start + call
+        cut.fail(from: cut.callCount + cuts, nil, .error(.inputOutput))
+        faulty.onCall { number, _ in if number == moment { _ = try? store.publish(Data("1".utf8)) } }
+        let findings = try inspection.examine(name)
+        #expect(findings.material.allSatisfy { $0.problem == nil }, "cut \(cuts), call \(call): \(findings.material)")
+        #expect(!findings.hasChanged)
+        isCut = isCut || !cut.hits.isEmpty
+        callCount = faulty.callCount - start
+        call += 1
+      }
+      longest = max(longest, call)
+      guard isCut else { break }
+    }
+    #expect(cuts > 10 && longest > 10)
+  }
 }
