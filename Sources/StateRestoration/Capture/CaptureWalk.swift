@@ -42,6 +42,10 @@ internal import RestorationArchive
   var successors: [CaptureBatch.Key: CaptureBatch.Key] = [:]
   /// The keys that objects had before they came anew in this walk, and those of the parents below which they did, by their keys.
   var cameAnew: [CaptureBatch.Key: (former: CaptureBatch.Key, parent: CaptureBatch.Key?)] = [:]
+  /// What objects that have left were given: a record, or the row that was found for them.
+  var leftGiven: [NodeID] = []
+  /// Objects that name models which they did not name before.
+  var named: [LiveNode] = []
   /// Where the node stood in its list that another one has replaced last.
   var lastReplaced = 0
 }

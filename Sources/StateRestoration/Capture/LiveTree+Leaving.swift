@@ -134,6 +134,7 @@ extension LiveTree {
         // What was stored below one that leaves goes with it.
         if one.cameByItself, one === node || one.parent?.isRemoved != true { noteLeft(one) }
         walk.left[one.objectIdentity] = one
+        if let given = one.givenNode { walk.leftGiven.append(given) }
       }
       // What one above it has left stays whole: its row is no absent one.
       if isComingAnew, one !== node, let (outgrown, parent) = walk.cameAnew[one.key], parent == one.parentKey {

@@ -281,6 +281,7 @@ extension LiveTree {
       // While it has named none, it goes on with the state of the model that it was given.
       node.identity?.model = before.model
     }
+    if identity.model != nil, !wasRead || before.model != identity.model { walk.named.append(node) }
     guard wasRead, before != identity else { return false }
     if before.model != identity.model, before.model != nil, isNamed || identity.model != nil { return true }
     guard before.classTag != identity.classTag else { return false }

@@ -57,6 +57,8 @@ internal import RestorationArchive
   var leftByThemselves: [LeftObject] = []
   /// Objects that were met before, and were given state since.
   var givenLate: [LiveNode] = []
+  /// Objects that came by themselves and have said since that they changed: only the table knows whether that was an edit.
+  var touched: [LiveNode] = []
   /// Objects for which the last save had no place: each capture asks for one.
   var unplaced: Set<CaptureBatch.Key> = []
   /// Objects whose state refers to others.
@@ -215,7 +217,7 @@ internal import RestorationArchive
     byObject = [:]
     roots = []
     (shared, metShared) = ([], [])
-    (pending, unread, polled, givenLate, unplaced) = ([], [], [], [], [])
+    (pending, unread, polled, givenLate, touched, unplaced) = ([], [], [], [], [], [])
     leftByThemselves = []
     referrers = [:]
     given.reset()
@@ -255,13 +257,16 @@ internal import RestorationArchive
     for key in changes.drain() {
       guard let node = node(key) else { continue }
       walk.batch.announced.insert(key)
+      if node.isNewcomer, node.lastRead > 0 { touched.append(node) }
       node.isFlagUp = true
       mark(node)
     }
     for node in unread { mark(node) }
     unread = []
     for node in givenLate where !node.isRemoved {
-      put(node, given: given.take(node))
+      let given = given.take(node)
+      node.givenNode = given?.node ?? node.givenNode
+      put(node, given: given)
       node.cameByItself = false
       mark(node)
     }

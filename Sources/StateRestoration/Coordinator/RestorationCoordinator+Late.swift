@@ -60,6 +60,7 @@ extension RestorationCoordinator {
 
   private func giveState(to late: LateObject) -> NodeReport? {
     guard let turn = restored else { return nil }
+    noteTouched()
     // Whatever becomes of it, what the program has changed since is seen.
     defer { if lateObjects == nil { lookAtNewcomers(.noticed) } }
     guard let index = storedPlace(at: late.path) else { return nil }
@@ -69,6 +70,15 @@ extension RestorationCoordinator {
     }
     guard !turn.isSpent(lead, for: late.object), !isHeld(lead, in: turn, butBy: late) else { return nil }
     return turn.interruptingNotes { giveState(to: late, from: turn, at: lead) }
+  }
+
+  /// Finds out which objects that came by themselves were edited since a capture has met them.
+  private func noteTouched() {
+    let nodes = tree.touched.filter { $0.isNewcomer && !$0.isRemoved }
+    tree.touched = []
+    guard !nodes.isEmpty else { return }
+    let edited = worker.runNow { [keys = nodes.map(\.key)] session in keys.map { session.wasEdited($0) } }
+    for (node, isEdited) in zip(nodes, edited) where isEdited { node.isNewcomer = false }
   }
 
   /// Whether a live object has a place: the late object itself, as it was given that, or another one that stands there.

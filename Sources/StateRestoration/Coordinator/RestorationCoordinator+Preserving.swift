@@ -113,6 +113,7 @@ extension RestorationCoordinator {
     case .success(let saved):
       for key in saved.unencoded { tree.node(key).map(tree.mark) }
       for key in saved.edited { tree.node(key)?.isNewcomer = false }
+      tree.touched = []
       tree.unplaced = saved.unplaced
       if standing == .new { standing = written.base == .locked ? .locked : .live }
       if saved.isWaiting { return .deferred(.locked) }
@@ -196,7 +197,9 @@ extension RestorationCoordinator {
     let batch = tree.capture(
       roots: [root], scope: scope, context: context, application: application, isMeeting: isMeeting)
     spendLeft()
+    noteModels()
     if let restored {
+      restored.noteLeft(tree.walk.leftGiven)
       for case let controller? in tree.walk.cameAnew.keys.map({ tree.node($0)?.controller }) {
         restored.noteOutgrown(by: controller)
       }
@@ -209,18 +212,33 @@ extension RestorationCoordinator {
     defer { tree.leftByThemselves = [] }
     guard !tree.leftByThemselves.isEmpty, let restored, restored.hasUnclaimed else { return }
     for left in tree.leftByThemselves {
-      let index: Int? =
-        if let parent = left.parent, let name = left.path.last {
-          storedPlace(of: [name], below: parent)
-        } else {
-          left.isTop ? restored.index(at: left.path) : nil
-        }
-      guard let index else { continue }
+      guard let index = storedPlace(below: left.parent, isTop: left.isTop, left.path) else { continue }
       let identity = registry.current(left.identity)
       for row in restored.plan.rows(ledBy: index) where restored.plan.identity(of: row) == identity {
         restored.spend(row..<restored.plan.nodes[row].end)
       }
     }
+  }
+
+  /// Tells the restored state which models stand in its places now.
+  private func noteModels() {
+    guard !tree.walk.named.isEmpty, let restored, restored.hasUnclaimed else { return }
+    for node in tree.walk.named where !node.isRemoved && !node.isDuplicate {
+      // Its row is the only one of its place.
+      if restored.plan.isPlain, node.givenNode != nil { continue }
+      guard let object = node.object,
+        let lead = storedPlace(below: node.parent?.controller, isTop: node.parent == nil, node.path)
+      else { continue }
+      restored.noteModel(of: object, ledBy: lead)
+    }
+  }
+
+  /// The place in the restored state of an object whose parent is known; nil when there is none.
+  private func storedPlace(
+    below parent: (any RestorableController)?, isTop: Bool, _ path: @autoclosure () -> RestorationPath
+  ) -> Int? {
+    guard let parent else { return isTop ? restored?.index(at: path()) : nil }
+    return path().last.flatMap { storedPlace(of: [$0], below: parent) }
   }
 
   func loader() -> StateLoader {

@@ -41,8 +41,6 @@ extension RestorationReport {
     case migrated(from: StateVersion, to: StateVersion)
     /// Keys that were preserved and that nobody read.
     case unreadKeys([String])
-    /// The value of a scope can't be read as the type that the program asks for, and stays, for this reason.
-    case valueNotRead(String)
     /// A reference whose object was not restored, by key.
     case unresolvedReference(key: String)
     /// The restoration class recorded in the state is not registered; another rung gave the object.
@@ -92,7 +90,6 @@ extension RestorationReport.Remark: CustomStringConvertible {
     case .migrated(let from, let to): "migrated \(from) → \(to)"
     case .unreadKeys(let keys):
       "never read: \(keys.joined(separator: ", ")); where one was renamed, name it in formerly:, or migrate"
-    case .valueNotRead(let text): "not read, and kept: \(text)"
     case .unresolvedReference(let key): "reference “\(key)” leads nowhere, as its object did not come back"
     case .unregisteredClass(let tag): "class “\(tag)” is not registered: register it"
     case .wasAbsent: "had waited for an object that it fits"

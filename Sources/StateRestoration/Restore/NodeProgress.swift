@@ -111,6 +111,12 @@ struct NodeProgress {
     (outcome, self.reason) = (.notRestored, reason)
   }
 
+  /// Its object got its state after all.
+  mutating func acceptAfterAll() {
+    outcome = .restored
+    if rare?.content.reason != nil { reason = nil }
+  }
+
   /// It got no object.
   mutating func fail(_ reason: RestorationReport.NotRestoredReason) {
     forgetResult()

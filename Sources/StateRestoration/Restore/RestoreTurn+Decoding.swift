@@ -35,7 +35,7 @@ extension RestoreTurn {
     let asker = request.registry.asker(object)
     let model = asker.identity.model ?? plan.identity(of: index).model
     let rows = ([lead] + others).filter { row in
-      guard row != index, !plan.nodes[row].isAbsent, !hasObject(at: row), !progress[row].isSpent,
+      guard row != index, !isAbsent(row), !hasObject(at: row), !progress[row].isSpent,
         progress[row].reason?.deletesState != true
       else { return false }
       let identity = plan.identity(of: row)
@@ -116,8 +116,40 @@ extension RestoreTurn {
         progress[index].remarks.append(.superseded(older.count))
       }
       progress[index].gift = .records(gift)
+      if let entry = object as? ScopeEntry { entry.slot.giveOlder(older.compactMap { scopeValue(of: $0) }) }
       return
     }
+  }
+
+  private func scopeValue(of record: RestorePlan.RecordPlace) -> ScopeValue? {
+    let decoder = makeDecoder(of: record)
+    defer { decoder.finish() }
+    return try? decoder.takeScopeValue()
+  }
+
+  /// Says that the record that an object was given turned out to be none that it can read, when its type became known.
+  ///
+  /// - Parameter isOlderGiven: Whether the object has the value of an older record instead.
+  func noteLateRejection(_ error: RestorationError, isOlderGiven: Bool, at index: Int) {
+    progress[index].reject(.decodingFailed(error.description))
+    guard isOlderGiven else { return }
+    countSuperseded(-1, at: index)
+    progress[index].remarks.append(.olderRecordGiven)
+  }
+
+  /// Says that an object can read the record after all.
+  func noteLateSuccess(at index: Int) {
+    progress[index].acceptAfterAll()
+    guard progress[index].remarks.contains(.olderRecordGiven) else { return }
+    progress[index].remarks.removeAll { $0 == .olderRecordGiven }
+    countSuperseded(1, at: index)
+  }
+
+  private func countSuperseded(_ change: Int, at index: Int) {
+    var count = change
+    for case .superseded(let before) in progress[index].remarks { count += before }
+    progress[index].remarks.removeAll(where: \.isConflict)
+    if count > 0 { progress[index].remarks.append(.superseded(count)) }
   }
 
   /// Whether a record is *first* among those that a row's object can be given: its own one may lie in another row.

@@ -197,11 +197,11 @@ extension RestoreTurn {
 
   private func fitting(_ rows: [Int], _ asker: Asker, _ object: any RestorableObject) -> [Int] {
     guard rows.count > 1 else {
-      return Find.fits(plan.identity(of: rows[0]), isAbsent: plan.nodes[rows[0]].isAbsent, asker) ? rows : []
+      return Find.fits(plan.identity(of: rows[0]), isAbsent: isAbsent(rows[0]), asker) ? rows : []
     }
     let facts = rows.map { row in
       let candidates = isClosed(row) ? [] : gift(of: row, for: asker, object).candidates
-      return plan.findRow(at: row, canBeGiven: candidates.contains { !plan.flags(of: $0).contains(.first) })
+      return findRow(at: row, canBeGiven: candidates.contains { !plan.flags(of: $0).contains(.first) })
     }
     return Find.order(facts, for: asker).map { rows[$0] }
   }
@@ -302,7 +302,7 @@ extension RestoreTurn {
   /// Notes that an object has another row of its place than the leading one; paths lead to that from now on.
   private func choose(_ index: Int, insteadOf lead: Int) {
     chosen[lead] = index
-    if plan.nodes[index].isAbsent { progress[index].remarks.append(.wasAbsent) }
+    if isAbsent(index) { progress[index].remarks.append(.wasAbsent) }
     for other in lead..<plan.nodes[lead].end { paths[plan.paths[other]] = nil }
     for other in index..<plan.nodes[index].end { paths[plan.paths[other]] = other }
   }
@@ -318,7 +318,7 @@ extension RestoreTurn {
   /// Goes down the ladder for the row that leads its place.
   private func meetController(_ lead: Int) {
     let reason: RestorationReport.NotRestoredReason? =
-      if plan.nodes[lead].isAbsent {
+      if isAbsent(lead) {
         // Nobody is made for it.
         .absent
       } else if let reason = end(of: lead) {
@@ -350,8 +350,8 @@ extension RestoreTurn {
   /// Of a place whose leading row is of no use any more, the next present row is made.
   private func meetNext(_ lead: Int) {
     guard progress[lead].reason?.deletesState == true, let others = plan.others[lead] else { return }
-    let present = others.filter { !plan.nodes[$0].isAbsent && progress[$0].outcome == .undecided }
-    guard let best = Find.made(present.map { plan.findRow(at: $0, canBeGiven: true) }) else { return }
+    let present = others.filter { !isAbsent($0) && progress[$0].outcome == .undecided }
+    guard let best = Find.made(present.map { findRow(at: $0, canBeGiven: true) }) else { return }
     let next = present[best]
     if let reason = end(of: next) ?? (isClosed(next) ? .leftOutAfterCrash : reasonToWithhold(next)) {
       fail(next, reason)

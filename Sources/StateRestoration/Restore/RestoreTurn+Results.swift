@@ -10,6 +10,7 @@ extension RestoreTurn {
     for (shut, row) in shutOut {
       if let object = shut.object {
         let id = plan.nodes[row].id
+        noteUnread(row)
         tree.given.note(
           object, isLate ? .late(id) : .unread(id), of: plan.details(of: row).model.map { _ in plan.identity(of: row) },
           outlives: true)
@@ -25,6 +26,7 @@ extension RestoreTurn {
       }
       var given = given(at: index)
       let row = plan.nodes[index].id
+      if given == .unread(row) { noteUnread(index) }
       // Also what a migration has made of no record.
       if isLate, given == .unread(row) || (given.node == row && plan.records(of: index).isEmpty) { given = .late(row) }
       tree.given.note(

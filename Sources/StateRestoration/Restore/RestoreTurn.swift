@@ -30,6 +30,10 @@ internal import RestorationArchive
   private var keptLate: [ObjectIdentifier: Bool] = [:]
   /// Rows that their objects have left, as they showed another model or were of another class.
   private var outgrown: Set<Int> = []
+  /// Rows that have become absent since they were loaded.
+  private var absentSince: Set<Int> = []
+  /// Rows whose objects were given none of their records: they are absent once these have left.
+  private var metUnread: [NodeID: Int] = [:]
   /// Late objects that no row of a place fitted, and these places.
   private var refusedLate: [ObjectIdentifier: (object: WeakObject, lead: Int)] = [:]
   private var notedNode: UInt32?
@@ -116,6 +120,35 @@ internal import RestorationArchive
   /// for below that any more.
   func noteOutgrown(by controller: any RestorableController) {
     if let index = index(of: controller) { outgrown.insert(index) }
+  }
+
+  /// Whether a row waits for an object: its own one left, or shows another model, before the launch or since.
+  func isAbsent(_ row: Int) -> Bool { plan.nodes[row].isAbsent || absentSince.contains(row) }
+
+  /// The facts about a row that *Find* needs.
+  func findRow(at row: Int, canBeGiven: Bool) -> Find.Row {
+    var facts = plan.findRow(at: row, canBeGiven: canBeGiven)
+    facts.isAbsent = isAbsent(row)
+    return facts
+  }
+
+  /// Notes that an object has met a row none of whose records it was given.
+  func noteUnread(_ row: Int) { metUnread[plan.nodes[row].id] = row }
+
+  /// Notes that objects have left that were given records, or have met rows none of whose records they were given.
+  func noteLeft(_ nodes: [NodeID]) {
+    guard !metUnread.isEmpty else { return }
+    for node in nodes {
+      if let row = metUnread.removeValue(forKey: node) { absentSince.insert(row) }
+    }
+  }
+
+  /// Notes that a live object shows a model in a place: rows of other models there are absent from now on.
+  func noteModel(of object: any RestorableObject, ledBy lead: Int) {
+    let asker = request.registry.asker(object)
+    for row in plan.rows(ledBy: lead) where !isAbsent(row) {
+      if asker.mismatch(with: plan.identity(of: row)) == .otherModel { absentSince.insert(row) }
+    }
   }
 
   /// Whether nobody is given the state of a place any more, or not an object whose own rows in it were given.

@@ -52,17 +52,18 @@ extension RestorationCoordinator {
   /// Says in the log and in the report that a reader was not given the whole stored value.
   func note(_ loss: ScopeSlot.Loss, of entry: ScopeEntry) {
     guard let path = tree.node(of: entry)?.currentPath else { return }
-    let remark: RestorationReport.Remark
     switch loss {
-    case .value(let error):
-      remark = .valueNotRead(error.message)
-      log.log(.warning, "\(path): \(error.message)")
-    case .fields(let names):
-      remark = .unreadKeys(names)
-      log.log(.warning, unreadText(names, path, 0))
+    case .value(let error, _): log.log(.warning, "\(path): \(error.message)")
+    case .fields(let names): log.log(.warning, unreadText(names, path, 0))
+    case .none: break
     }
     guard let restored, let index = restored.index(of: entry) else { return }
-    restored.note(remark, at: index)
+    switch loss {
+    case .value(let error, let isOlderGiven):
+      restored.noteLateRejection(ScopeEntry.unreadable(error), isOlderGiven: isOlderGiven, at: index)
+    case .fields(let names): restored.note(.unreadKeys(names), at: index)
+    case .none: restored.noteLateSuccess(at: index)
+    }
     hasNewOutcomes = true
   }
 

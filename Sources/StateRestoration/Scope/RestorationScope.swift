@@ -94,7 +94,8 @@ public import Observation
   /// scope.settleConflict(ofKey: "draft") { (older: [String]) in draft.value += older.joined() }
   /// ```
   ///
-  /// The older values go with the next save, unless one of them can't be read as this type.
+  /// The older values go with the next save, unless one of them can't be read as this type. Where the newest can't, nothing is
+  /// settled: then the key has an older one.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -106,6 +107,8 @@ public import Observation
   ) rethrows -> Bool {
     settle()
     guard let coordinator, let entry = members[key] as? ScopeEntry else { return false }
+    if entry.slot.isUnasked { _ = try? entry.slot.read(as: Value.self) }
+    guard !entry.slot.isUnread else { return false }
     var isWhole = true
     return try coordinator.settleConflict(of: entry, unless: { !isWhole }) { coders in
       var values: [Value] = []
@@ -122,7 +125,8 @@ public import Observation
 
   /// The value under a key; nil only if there is none.
   ///
-  /// Before a session has restored the scope there is none that was not set in this run.
+  /// Before a session has restored the scope there is none that was not set in this run. Where several are stored, it is the newest
+  /// that can be read as this type.
   ///
   /// - Throws: ``RestorationError/Code/locked`` while the device is locked, ``RestorationError/Code/deviceNotOpened`` when the last
   ///   restoration could not reach the state, ``RestorationError/Code/unreadable`` and the codes of versions when the value can't

@@ -29,9 +29,13 @@ internal import Observation
       try slot.readAsDeclared()
       coder.noteUnknown(slot.unknownFields)
     } catch {
-      // The version is that of the value: the report's words for one would be about the entry's.
-      throw RestorationError(.unreadable, error.message, path: error.path, cause: error)
+      throw Self.unreadable(error)
     }
+  }
+
+  /// Why the entry did not get its value: the version is the value's, and a report's words for one would be about the entry's.
+  static func unreadable(_ error: RestorationError) -> RestorationError {
+    RestorationError(.unreadable, error.message, path: error.path, cause: error)
   }
 }
 

@@ -17,14 +17,24 @@ enum ScopeValue: Sendable {
   case copied(any Codable & Sendable, StateVersion)
 }
 
+/// A value as it is stored, with the version of its type.
+private struct StoredForm: Sendable {
+  let value: RecordedValue
+  let version: StateVersion
+}
+
 /// The place of one value in a scope: read and written on any thread, and observed.
 final class ScopeSlot: Observable, Sendable {
   private struct State {
     var value = ScopeValue.absent
+    /// Older stored values, newest first, of which one is read where the stored value itself can't be.
+    var older: [StoredForm] = []
     /// The stored value as it was last decoded, while it is the one.
     var decoded: (any Sendable)?
     /// Whether somebody asked for the stored value and could not be given it: a new one lies beside it.
     var isUnread = false
+    /// Whether it is so as far as is known: nobody was given it as another type since.
+    var isRejected = false
     /// Whether a value was set beside the stored one since the scope has last looked.
     var isBeside = false
     /// Whether the scope has a node for it.
@@ -40,7 +50,8 @@ final class ScopeSlot: Observable, Sendable {
 
     /// Takes another value.
     mutating func take(_ value: ScopeValue) {
-      (self.value, decoded, isUnread, unknownFields) = (value, nil, false, [])
+      (self.value, older, decoded, unknownFields) = (value, [], nil, [])
+      (isUnread, isRejected) = (false, false)
     }
   }
 
@@ -74,10 +85,15 @@ final class ScopeSlot: Observable, Sendable {
 
   /// The part of a stored value that a reader was not given.
   enum Loss: Sendable {
-    /// All of it: it can't be decoded as the reader's type.
-    case value(RestorationError)
+    /// All of it: it can't be decoded as the reader's type. Whether the reader was given an older one.
+    case value(RestorationError, isOlderGiven: Bool)
+    /// Nothing: it was read as another type after all.
+    case none
     /// Fields of it, which the reader's type does not know.
     case fields([String])
+
+    /// Whether it is none.
+    fileprivate var isNone: Bool { if case .none = self { true } else { false } }
   }
 
   /// The stored fields that the type does not know as which the value was read.
@@ -85,6 +101,17 @@ final class ScopeSlot: Observable, Sendable {
 
   /// Has a function called the first time that a reader is not given the whole stored value.
   func noteLosses(_ body: @escaping @Sendable (Loss) -> Void) { state.withLock { $0.listener = body } }
+
+  /// Whether a value is stored that could not be read as the type that somebody asked for.
+  var isUnread: Bool { state.withLock { $0.isUnread } }
+
+  /// Takes older values that restoring could have given, newest first: they count where the given one can't be read.
+  func giveOlder(_ values: [ScopeValue]) {
+    let forms = values.compactMap { value in
+      if case .stored(let stored, let version) = value { StoredForm(value: stored, version: version) } else { nil }
+    }
+    state.withLock { $0.older = forms }
+  }
 
   /// Notes whether the scope has a node for it.
   func noteListed(_ isListed: Bool) { state.withLock { $0.isListed = isListed } }
@@ -165,10 +192,16 @@ final class ScopeSlot: Observable, Sendable {
       if !wasRead, version == StateHistory.version(of: Value.self) { stored.unknown = RecordedValue.Unknown() }
       do throws(RestorationError) {
         let value = try StateHistory.read(stored, of: version, decode)
+        if state.withLock({ $0.isRejected }) { note(.none, isQuiet) }
         if let names = stored.unknown?.names, !names.isEmpty { note(.fields(names), isQuiet) }
         return value
       } catch {
-        note(.value(error), isQuiet)
+        for older in state.withLock({ $0.older }) {
+          guard let value = try? StateHistory.read(older.value, of: older.version, decode) else { continue }
+          note(.value(error, isOlderGiven: true), isQuiet)
+          return value
+        }
+        note(.value(error, isOlderGiven: false), isQuiet)
         throw error
       }
     case .encoded(let bytes, _): return try decode(RecordedValue(source: .encoded(bytes)))
@@ -182,9 +215,10 @@ final class ScopeSlot: Observable, Sendable {
 extension ScopeSlot {
   private func note(_ loss: Loss, _ isQuiet: Bool) {
     let listener: (@Sendable (Loss) -> Void)? = state.withLock { state in
-      guard case .stored = state.value, !state.isUnread else { return nil }
+      guard case .stored = state.value, !state.isUnread || loss.isNone else { return nil }
       switch loss {
-      case .value: state.isUnread = true
+      case .value: (state.isUnread, state.isRejected) = (true, true)
+      case .none: state.isRejected = false
       case .fields(let names): state.unknownFields = names
       }
       return state.listener

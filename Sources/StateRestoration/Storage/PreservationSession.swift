@@ -327,6 +327,11 @@ struct PreservationSession: Sendable {
     return result
   }
 
+  /// Whether an object has written something since the last save that is not *first*.
+  func wasEdited(_ key: CaptureBatch.Key) -> Bool {
+    [table, beside?.table].contains { $0.map { $0.changed.contains(key) && $0.isEdited(key) } ?? false }
+  }
+
   private var owedFindings: [PreservationOutcome.Finding] { table.owedFindings + (beside?.table.owedFindings ?? []) }
 
   private func saved(_ written: Written?, _ findings: [PreservationOutcome.Finding], isWaiting: Bool = false) -> Saved {
@@ -336,7 +341,7 @@ struct PreservationSession: Sendable {
     for table in [table, beside?.table].compactMap(\.self) {
       saved.unencoded.formUnion(table.unencoded.keys)
       saved.unplaced.formUnion(table.unplaced.keys)
-      saved.edited.formUnion(table.changed.filter { table.isEdited($0) })
+      saved.edited.formUnion(table.changed.filter { wasEdited($0) })
       if written != nil { saved.changedKeys.formUnion(table.changed.subtracting([CaptureBatch.application])) }
     }
     return saved

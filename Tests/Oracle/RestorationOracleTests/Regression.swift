@@ -2129,5 +2129,46 @@ struct Regression: Sendable, CustomTestStringConvertible {
         save
         launch
         """),
+    Regression(
+      name: "an edit that another late page's coming has noticed is kept",
+      script: """
+        save
+        push root/a plain
+        killInSave call=14
+        launch hiding=a
+        push root/a plain
+        save
+        edit root/a value=3
+        push root/d plain
+        restoreLate root/d
+        restoreLate root/a
+        """),
+    Regression(
+      name: "a row whose page could not read it and has left is no late page's without a model",
+      script: """
+        push root/a special
+        save
+        show root/a model=A value=4
+        save
+        launch version=3
+        edit root/a value=7
+        killInSave call=33
+        close root/a
+        push root/a special value=8
+        restoreLate root/a
+        """),
+    Regression(
+      name: "a row of another model than a page has shown in its place is no late page's without a model",
+      script: """
+        push root/b plain model=A
+        save
+        lock
+        launch
+        push root/b plain model=B
+        unlock
+        close root/b
+        push root/b plain value=9
+        restoreLate root/b
+        """),
   ]
 }

@@ -7,7 +7,7 @@ import Testing
 @MainActor @Suite struct EveryFindingTests {
   enum Restoring: String, CaseIterable, Sendable {
     case migrated, unreadKeys, unresolvedReference, unregisteredClass, wasAbsent, joined
-    case notJoined, olderRecordGiven, superseded, valueNotRead
+    case notJoined, olderRecordGiven, superseded
 
     /// Nil for a remark of the state as a whole; see `EveryRemarkTests`.
     init?(_ remark: RestorationReport.Remark) {
@@ -21,7 +21,6 @@ import Testing
       case .wasAbsent: self = .wasAbsent
       case .joined: self = .joined
       case .notJoined: self = .notJoined
-      case .valueNotRead: self = .valueNotRead
       case .tailDropped, .olderGeneration, .rollbackUnverifiable, .mergedPendingChanges, .markerIgnored,
         .interruptedBefore, .applicationStateFailed, .applicationStateTouched, .extensionTimedOut, .setAside,
         .noDelegate, .failure, .waitsForUnlock:
@@ -95,10 +94,6 @@ import Testing
     case .superseded:
       (preserved, restored) = (Versioned(2, value: 1), Versioned(2, value: 0))
       register = { $0.register(Versioned.self, as: "page") }
-    case .valueNotRead:
-      let scope = RestorationScope("child")
-      scope.value("child", default: 0).value = 7
-      (preserved, restored) = (scope, RestorationScope("child"))
     }
     try await bench.preserve(Screen("root", children: [preserved, friend]))
     if name == .wasAbsent { try await typeOverAnother(bench) }
@@ -108,7 +103,6 @@ import Testing
     if name == .notJoined { try await typeWhileLocked(bench, Next.Joining()) }
     let coordinator = bench.launch(register)
     _ = try await coordinator.restore(into: Screen("root", children: [restored]))
-    if name == .valueNotRead { _ = (restored as? RestorationScope)?.value("child", default: "").value }
     let report = try #require(coordinator.lastReport)
     let found = report.nodes.filter { $0.path.last == restored.restoration.identifier }.flatMap(\.remarks)
     #expect(found.map(Restoring.init) == [name])

@@ -29,7 +29,7 @@ import Testing
       case .failure: self = .failure
       case .waitsForUnlock: self = .waitsForUnlock
       case .migrated, .unreadKeys, .unresolvedReference, .unregisteredClass, .wasAbsent, .joined,
-        .notJoined, .olderRecordGiven, .superseded, .valueNotRead:
+        .notJoined, .olderRecordGiven, .superseded:
         return nil
       }
     }
