@@ -38,7 +38,7 @@ extension ArchiveStore {
           let root = try reading.open(
             current.root, as: expected(current.root), of: current.generation)
           return GenerationLook(OpenedPart(current.root, .opened(root)), of: current) { part throws(ProtectionError) in
-            try self.open(part, of: current, in: ledger)
+            try self.open(part, of: current, in: ledger, reading)
           }
         } catch  where error.code == .locked || error.code.isDamage {}
       }
@@ -47,10 +47,18 @@ extension ArchiveStore {
   }
 
   /// Opens another part of a generation that was looked at.
+  ///
+  /// The ledger of that look vouches for the file, as long as that is there: a generation is one state, also when it is not the
+  /// newest any more.
   private func open(
-    _ part: Ledger.Part, of record: Ledger.Record, in ledger: Ledger
+    _ part: Ledger.Part, of record: Ledger.Record, in ledger: Ledger, _ look: SlotReading
   ) throws(ProtectionError) -> OpenedPart {
-    try looking { reading throws(ProtectionError) in
+    if state.withLock({ $0?.faulty.contains(part.number) }) != true,
+      let opened = try? look.open(part, as: expected(part), of: record.generation)
+    {
+      return OpenedPart(part, .opened(opened))
+    }
+    return try looking { reading throws(ProtectionError) in
       guard reading.ledger.value == ledger else { throw .partIsGone }
       let opened = try open(
         part, of: record, reading, standing: .current, orOf: ledger.predecessor, forWriting: false,

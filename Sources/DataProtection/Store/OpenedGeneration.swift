@@ -97,7 +97,7 @@ package struct GenerationLook: Sendable {
 
   /// Opens another part.
   ///
-  /// Throws `.superseded` once there is a newer generation: parts of two are never shown together.
+  /// Throws `.superseded` once its file is gone, as there are newer generations: parts of two are never shown together.
   package func open(_ place: PartPlace) throws(ProtectionError) -> OpenedPart? {
     guard let part = others.first(where: { $0.place == place }) else { return nil }
     return try opening(part)

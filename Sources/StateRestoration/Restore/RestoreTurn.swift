@@ -237,6 +237,8 @@ internal import RestorationArchive
   /// - Returns: Its row; nil when none fits it.
   func makeObjects(for object: any RestorableObject, at top: Int) -> Int? {
     let rows = plan.rows(ledBy: top)
+    // One that had the place has left it in this turn, or before.
+    noteLeft(rows.map { plan.nodes[$0].id })
     // Others have those that are given, wherever they are now.
     for row in rows where !progress[row].isSpent { forgetProgress(in: row..<plan.nodes[row].end) }
     select(object, ledBy: top, origin: .registration)

@@ -614,13 +614,53 @@ import Testing
     let reader = try rig.archives(memory, PartPlace.root.protection)
     let look = try reader.lookAtNewestParts()
     let writer = try open()
-    try writer.publish([
-      .new(.root, text("a2")), .new(.second, text("b2")),
-      sharesPart ? .unchanged(first.parts[2]) : .new(.third, text("c2")),
-    ])
-    for place in look.places { #expect(try errorCode { try look.open(place) } == .superseded) }
+    func publish(_ number: Int) throws {
+      try writer.publish([
+        .new(.root, text("a\(number)")), .new(.second, text("b\(number)")),
+        sharesPart ? .unchanged(first.parts[2]) : .new(.third, text("c\(number)")),
+      ])
+    }
+    // Its files are there as long as it is the one to fall back to.
+    try publish(2)
+    #expect(try look.open(.second)?.archive?.readAll() == text("b1"))
+    #expect(try look.open(.third)?.archive?.readAll() == text("c1"))
+    try publish(3)
+    #expect(try errorCode { try look.open(.second) } == .superseded)
     let again = try reader.lookAtNewestParts()
-    #expect(try again.open(.second)?.archive?.readAll() == text("b2"))
+    #expect(try again.open(.second)?.archive?.readAll() == text("b3"))
+  }
+
+  @Test func `a look that a writer overtakes at any call shows parts of one generation, or says so`() throws {
+    try save("a0", "b0")
+    let writer = try open()
+    try writer.open()
+    let faulty = FaultyFileSystem(memory)
+    let reader = try rig.archives(faulty, PartPlace.root.protection)
+    var outcomes: Set<String> = []
+    for call in 1...60 {
+      let start = faulty.callCount
+      faulty.onCall { number, _ in
+        guard number == start + call else { return }
+        for name in ["x", "y", "z"].prefix(1 + call % 3) {
+          _ = try? writer.publish([
+            .new(.root, Data("a\(name)\(call)".utf8)), .new(.second, Data("b\(name)\(call)".utf8)),
+          ])
+        }
+      }
+      let look = try reader.lookAtNewestParts()
+      let root = String(decoding: try #require(try look.first.archive?.readAll()), as: UTF8.self)
+      do throws(ProtectionError) {
+        let second = try look.open(.second)?.archive?.readAll()
+        #expect(second == text("b" + root.dropFirst()), "call \(call)")
+        outcomes.insert("one")
+      } catch {
+        #expect(error.code == .superseded, "call \(call): \(error)")
+        outcomes.insert("superseded")
+      }
+      faulty.onCall(nil)
+      if faulty.callCount - start < call { break }
+    }
+    #expect(outcomes == ["one", "superseded"])
   }
 
   @Test func `each file is listed with its part and class`() throws {
