@@ -47,9 +47,13 @@ struct LockedLifeTests {
     private let level: UInt64
     /// Whether the last life may have died in the middle of restoring, which is held against a state unless one says otherwise.
     private var isDeveloping = false
+    private let seed: UInt64
+    /// What the last lives have said.
+    private var story: [String] = []
     private(set) var landed = 0
 
     init(seed: UInt64) throws {
+      self.seed = seed
       random = SplitMix64(seed: seed)
       level = random.next() % 2
       folder = FileManager.default.temporaryDirectory.appendingPathComponent("lives-\(UUID().uuidString)").path
@@ -100,6 +104,8 @@ struct LockedLifeTests {
       )
       landed += count(of: "kills") - kills
       let life = "\(kill), \(cut):\n\(run.output)\n\(run.error)"
+      story = (story + [life]).suffix(4)
+      if run.status != -SIGKILL { print("LockedLifeTests: device \(seed), its last lives:\n\(story.joined(separator: "\n"))") }
       try #require(run.status == -SIGKILL, "\(life)")
       if cut.variable != nil { restart() }
       let lines = run.output.split(separator: "\n")

@@ -149,11 +149,15 @@ public struct LifeState: Codable, Equatable, Sendable {
   public mutating func follow(_ former: LifeState, at readable: Level?) {
     var seen = former.seen
     seen.stored = []
-    for name in seen.order where seen.isVisible(name, at: readable) {
-      if !isVisible(name, at: readable) { seen.notes[name] = nil }
+    // What it has not changed stays as it could see that: it does not know what waits beside.
+    let hidden = seen.order.filter {
+      seen.isVisible($0, at: readable) && former.isVisible($0, at: readable) && !isVisible($0, at: readable)
     }
+    for name in hidden { seen.notes[name] = nil }
     seen.order.removeAll { seen.notes[$0] == nil }
-    for name in order where isVisible(name, at: readable) { seen.add(name, of: self) }
+    for name in order where isVisible(name, at: readable) {
+      if notes[name] != former.notes[name] || !former.isVisible(name, at: readable) { seen.add(name, of: self) }
+    }
     seen.isOrdered = false
     (stored, isOrdered) = ([seen], false)
   }
