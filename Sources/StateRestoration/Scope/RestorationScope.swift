@@ -21,8 +21,8 @@ public import Observation
 ///
 /// A value has the limits of every object's state, as it is a node. From ``RestorationConfiguration/nodeByteBudget`` on, 64 KiB, a
 /// save warns and stores it. Over ``RestorationConfiguration/archiveByteBudget``, 64 MiB for all values together, a save leaves out
-/// the lowest priorities and says so. A value nests at most ``RestorationConfiguration/valueDepthLimit`` levels, scopes at most
-/// 1 024. A key may have any length.
+/// the lowest priorities and says so. A value has at most ``RestorationConfiguration/valueDepthLimit`` levels, and a hierarchy
+/// 1 023: a save reports what lies deeper, and does not store it.
 @Observable @MainActor public final class RestorationScope: RestorationParent {
   /// The name among its siblings.
   @ObservationIgnored public let restoration: RestorationIdentity
