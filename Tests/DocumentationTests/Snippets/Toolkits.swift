@@ -35,7 +35,7 @@ final class WindowState: ContainerController {
       configuration: RestorationConfiguration(mainLoop: RestorationMainLoop { block in toolkit.post(block) }))
     // The frontmost last, so that it lies above the others.
     for window in windows.roots.reversed() { toolkit.show(window) }
-    if windows.roots.isEmpty { try userOpens() }
+    if windows.roots.isEmpty, windows.device.lockState == .unlocked { try userOpens() }
   }
 
   func userOpens() throws { toolkit.show(try windows.openNewNow()) }

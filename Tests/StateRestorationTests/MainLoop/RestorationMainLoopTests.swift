@@ -147,7 +147,11 @@ import Testing
     scope.value("draft", default: "").value = "typed"
     var refusals: [RestorationError.Code] = []
     last.onDecode = {
-      do throws(RestorationError) { try session.coordinator.restoreNow(into: scope) } catch { refusals.append(error.code) }
+      do throws(RestorationError) {
+        try session.coordinator.restoreNow(into: scope)
+      } catch {
+        refusals.append(error.code)
+      }
     }
     let report = try session.coordinator.restoreNow(into: scope, retriesLeftOut: true)
     #expect(report[["window", "fragile"]]?.isRestored == true && last.text == "kept")
