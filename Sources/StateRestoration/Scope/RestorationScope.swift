@@ -206,9 +206,9 @@ public import Observation
   /// - All listeners of a key are told, in the order in which they began, the one included whose own code has made the change. One
   ///   that begins or ends while others are told counts from the next change on.
   /// - A value that is set is told also if it equals the one before.
-  /// - Restoring tells on the main thread, at launch and after an unlock, for each key that has a stored value, readable or not.
-  ///   Other objects may not have their state then, and the calls of the coordinator that block are refused.
-  /// - A key without a stored value is not told by restoring. To learn that an unlock is over, use
+  /// - Restoring tells on the main thread, at launch and after an unlock, for each key that it gives a stored value, also one that
+  ///   can't be read as its type. Other objects may not have their state then, and calls that block are refused.
+  /// - A key that is given no stored value is not told by restoring. To learn that an unlock is over, use
   ///   ``RestorationSession/protectedDataDidChange``.
   /// - Two threads that set the same key tell at the same time, in any order: read the value, don't count calls.
   ///
