@@ -129,9 +129,10 @@ struct Binding<Value> {
     default:
       let inner = scope.scope(name)
       for child in Mirror(reflecting: view).children { (child.value as? any SceneProperty)?.connect(to: inner) }
-      var counts: [String: Int] = [:]
+      var counts: [Substring: Int] = [:]
       for child in view.body {
-        let kind = "\(type(of: child))"
+        // Without what is in angle brackets, which changes with every edit of the view.
+        let kind = "\(type(of: child))".prefix { $0 != "<" }
         counts[kind, default: 0] += 1
         let name = (child as? Named)?.name ?? "\(kind) \(counts[kind, default: 0])"
         visit((child as? Named)?.view ?? child, name, "\(path)/\(name)", inner, &lines)

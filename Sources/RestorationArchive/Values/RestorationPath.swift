@@ -53,6 +53,8 @@ public struct RestorationPath: Hashable, Codable, Sendable, ExpressibleByArrayLi
   }
 
   /// The identifiers with slashes between, for people; not a form that can be read back.
+  ///
+  /// Nothing is escaped: the identifier “a/b” looks like two. Compare paths, or their ``components``, not this text.
   public var description: String {
     isEmpty ? "/" : components.map(\.rawValue).joined(separator: "/")
   }

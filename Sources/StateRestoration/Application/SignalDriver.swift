@@ -9,6 +9,8 @@ import Synchronization
   private let watched: Set<Lifecycle.Signal>
   private let onExit: @MainActor (Lifecycle.Signal) -> Void
   private let arrivals: SignalArrivals
+  /// Called before the process stops itself, after the save, and once it goes on; not in a program with a life cycle.
+  var (onStop, onResume): (@MainActor () -> Void, @MainActor () -> Void) = ({}, {})
   private var pipe: SignalPipe?
   private weak var lifecycle: Lifecycle?
   private var worker: Task<Void, Never>?
@@ -81,11 +83,15 @@ import Synchronization
     handleNext(lifecycle)
   }
 
-  /// Saves what is open, and ends or stops the process.
+  /// Saves what is open, and ends or stops the process; or tells the program that it goes on.
   private func answerNow(_ signals: [Lifecycle.Signal]) {
     if let end = signals.first(where: \.isEnd) { return self.end(by: end) }
-    guard signals.last == .terminalStop else { return }
+    guard signals.last == .terminalStop else {
+      if signals.contains(.resume) { onResume() }
+      return
+    }
     ExitGuard.saveAll(isEnd: false)
+    onStop()
     stopNow()
   }
 

@@ -232,7 +232,7 @@ extension RestorationCoordinator {
     }
     let report: RestorationReport? = await operations.run(.restoring) {
       guard waitsForUnlock, let root else { return nil }
-      return await restoreNow(into: root, from: .newest, retriesLeftOut: false)
+      return await performRestoration(into: root, from: .newest, retriesLeftOut: false)
     }
     guard let report else { return }
     noticeChanges(after: report)

@@ -52,7 +52,7 @@ extension RestorationCoordinator {
     }
     try await saveBefore()
     let report = await operations.run(.restoring) {
-      await restoreNow(into: root, from: source, retriesLeftOut: retriesLeftOut)
+      await performRestoration(into: root, from: source, retriesLeftOut: retriesLeftOut)
     }
     noticeChanges(after: report)
     return report
@@ -69,7 +69,7 @@ extension RestorationCoordinator {
   }
 
   /// Restores; after a locked launch, objects that were edited since keep theirs.
-  func restoreNow(
+  func performRestoration(
     into root: any RestorableController, from source: RestorationCoordinator.Source, retriesLeftOut: Bool
   ) async -> RestorationReport {
     let clock = ContinuousClock()

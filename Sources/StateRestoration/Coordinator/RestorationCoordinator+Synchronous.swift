@@ -2,11 +2,30 @@ internal import DataProtection
 
 /// The calls of a coordinator for programs whose main actor gets no turns: they block until they are over.
 extension RestorationCoordinator {
-  /// Restores at once, as ``restore(into:from:retriesLeftOut:)`` does.
-  func restoreSynchronously(into root: any RestorableController) throws(RestorationError) -> RestorationReport {
+  /// Restores at once: the hierarchy has its state when this returns.
+  ///
+  /// Like ``restore(into:from:retriesLeftOut:)``, with the same outcomes, for a program whose main thread belongs to a loop
+  /// that isn't Swift's. It blocks until the state is read, and turns no loop. Call it on the ``RestorationSession/coordinator``
+  /// of a session, or on the one of a window:
+  ///
+  /// ```swift
+  /// try session.coordinator.restoreNow(into: root, retriesLeftOut: true)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - root: The controller at the top of the hierarchy.
+  ///   - source: Which of the stored states to restore.
+  ///   - retriesLeftOut: Whether nodes that were left out after a crash are tried again.
+  /// - Throws: What ``restore(into:from:retriesLeftOut:)`` throws; ``RestorationError/Code/restorationInProgress`` also in hooks
+  ///   of the hierarchy.
+  @discardableResult
+  public func restoreNow(
+    into root: any RestorableController, from source: RestorationCoordinator.Source = .newest,
+    retriesLeftOut: Bool = false
+  ) throws(RestorationError) -> RestorationReport {
     try requireFree(.loading)
     return try Synchronous.run { () async throws(RestorationError) in
-      let report = try await self.restore(into: root)
+      let report = try await self.restore(into: root, from: source, retriesLeftOut: retriesLeftOut)
       // What follows on a locked device is an edit.
       await self.endTurn()
       return report

@@ -46,7 +46,7 @@
   /// Says whether a node that was left out after a crash is to be tried again. By default not.
   ///
   /// Asked at every restoration after the one that left the node out; about the state of the whole program under the empty
-  /// path. The state that was left out then goes before newer state of its place, which goes dormant.
+  /// path. The state that was left out is given only where nothing newer that the user has made lies beside it.
   func coordinator(_ coordinator: RestorationCoordinator, shouldRetryNodeAt path: RestorationPath) -> Bool
 
   /// Says what to do when the device is unlocked after a locked launch. By default late restoring.

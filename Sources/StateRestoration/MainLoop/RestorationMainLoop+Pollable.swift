@@ -20,6 +20,10 @@ extension RestorationMainLoop {
     /// Can be read from while a block is due; for `poll`, `select` and the like, not to be read or closed by the
     /// program.
     ///
+    /// It is the end of a pipe: `poll` reports `POLLIN` from the first block that is due until ``runDueBlocks()`` takes them, at once
+    /// if they were due before the call. An edge-triggered `epoll` is told once for each such time. A block that comes while blocks
+    /// run makes it readable again.
+    ///
     /// It is -1, which `poll` leaves out, if the process had no descriptor left. Then call ``runDueBlocks()`` every now
     /// and then.
     public let descriptor: Int32

@@ -18,6 +18,11 @@ public import Observation
 /// give back what was set before, also before it is saved. All of them lead to the same values.
 ///
 /// Keys that nobody uses in a run keep their values.
+///
+/// A value has the limits of every object's state, as it is a node. From ``RestorationConfiguration/nodeByteBudget`` on, 64 KiB, a
+/// save warns and stores it. Over ``RestorationConfiguration/archiveByteBudget``, 64 MiB for all values together, a save leaves out
+/// the lowest priorities and says so. A value has at most ``RestorationConfiguration/valueDepthLimit`` levels, and a hierarchy
+/// 1 023: a save reports what lies deeper, and does not store it.
 @Observable @MainActor public final class RestorationScope: RestorationParent {
   /// The name among its siblings.
   @ObservationIgnored public let restoration: RestorationIdentity
@@ -128,6 +133,9 @@ public import Observation
   /// Before a session has restored the scope there is none that was not set in this run. Where several are stored, it is the newest
   /// that can be read as this type.
   ///
+  /// Each call decodes the value, unless a ``StoredValue`` has it already as this type: it has read or assigned it. Read a large
+  /// value once, and again when ``listenToChanges(ofKey:_:)`` tells. The disk is not read.
+  ///
   /// - Throws: ``RestorationError/Code/locked`` while the device is locked, ``RestorationError/Code/deviceNotOpened`` when the last
   ///   restoration could not reach the state, ``RestorationError/Code/unreadable`` and the codes of versions when the value can't
   ///   be read as this type, or was not given; then it stays stored beside one that is set.
@@ -162,7 +170,7 @@ public import Observation
 
   /// Forgets the value of a key, or the nested scope of that name with everything in it: the next save removes it.
   ///
-  /// While the device is locked only values of this run can be forgotten.
+  /// Listeners of the key are told, also where it had no value. While the device is locked only values of this run can be forgotten.
   nonisolated public func removeValue(forKey key: String) {
     storage.slot(key)?.set(.absent)
     storage.unsettle(key, isRemoved: true)
@@ -172,7 +180,11 @@ public import Observation
 
   /// Forgets the values of all keys that begin with a text: those of an element that the program has deleted, say.
   ///
-  /// Also those that nobody has used in this run. While the device is locked only values of this run can be forgotten.
+  /// Also those that nobody has used in this run. Nested scopes stay, whatever their names: remove each by
+  /// ``removeValue(forKey:)``. While the device is locked only values of this run can be forgotten.
+  ///
+  /// It may be called on any thread, and nothing throws. Keys go one after another, in order, and the listeners of each are told
+  /// before the next one goes. A key that another thread adds meanwhile may stay. An empty text removes all values.
   nonisolated public func removeValues(forKeysWithPrefix prefix: String) {
     for key in storage.keys(withPrefix: prefix) { removeValue(forKey: key) }
   }
@@ -188,7 +200,17 @@ public import Observation
 
   /// Calls a function whenever the value of a key has changed: it was set, removed, or restored.
   ///
-  /// It is called on the thread that has made the change, after it, and may read and set values.
+  /// It is called on the thread that has made the change, after it, before the call that makes it returns. It may read and set
+  /// values; setting the value of the same key calls it again, at once.
+  ///
+  /// - All listeners of a key are told, in the order in which they began, the one included whose own code has made the change. One
+  ///   that begins or ends while others are told counts from the next change on.
+  /// - A value that is set is told also if it equals the one before.
+  /// - Restoring tells on the main thread, at launch and after an unlock, for each key that it gives a stored value, also one that
+  ///   can't be read as its type. Other objects may not have their state then, and calls that block are refused.
+  /// - A key that is given no stored value is not told by restoring. To learn that an unlock is over, use
+  ///   ``RestorationSession/protectedDataDidChange``.
+  /// - Two threads that set the same key tell at the same time, in any order: read the value, don't count calls.
   ///
   /// - Returns: What ends it; it goes on if nobody calls that.
   @discardableResult

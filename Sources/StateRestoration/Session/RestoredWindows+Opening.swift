@@ -116,7 +116,7 @@ extension RestoredWindows {
       return root
     }
     let root = try beginOpened(id, role: role)
-    _ = try coordinator.restoreSynchronously(into: root)
+    try coordinator.restoreNow(into: root)
     return root
   }
 

@@ -58,6 +58,24 @@ public import Observation
     get { signals.willEnd }
     set { signals.willEnd = newValue }
   }
+
+  /// Called when Ctrl-Z stops the program, after the save: the place to give a terminal back.
+  ///
+  /// Of windows that were opened. The process stops when this returns. A stop by SIGSTOP is told to nobody. A program that is run has
+  /// ``RestorationSessionDelegate``'s `didEnterBackground`.
+  @ObservationIgnored public var willStop: (@MainActor () -> Void)? {
+    get { signals.willStop }
+    set { signals.willStop = newValue }
+  }
+
+  /// Called when the program goes on after a stop: the place to take the terminal again, and to draw.
+  ///
+  /// Of windows that were opened. In a turn after SIGCONT, which `fg` sends, also where ``willStop`` was not called.
+  @ObservationIgnored public var didResume: (@MainActor () -> Void)? {
+    get { signals.didResume }
+    set { signals.didResume = newValue }
+  }
+
   /// Called on the main thread when the device begins to lock and when it is unlocked, whoever does it.
   ///
   /// In a turn after that; after an unlock the windows are there, with their state. Of windows that were opened.

@@ -2,6 +2,10 @@
 @MainActor final class SignalAnswer {
   /// Called before a signal ends the process, after the save.
   var willEnd: (@MainActor (Lifecycle.Signal) -> Void)?
+  /// Called before Ctrl-Z stops the process, after the save.
+  var willStop: (@MainActor () -> Void)?
+  /// Called when the process goes on.
+  var didResume: (@MainActor () -> Void)?
   private var driver: SignalDriver?
 
   /// Answers signals, unless another driver of the process has them, which saves what is open here as well.
@@ -11,6 +15,8 @@
       self?.willEnd?(signal)
       SignalPipe.endProcess(by: signal)
     }
+    driver.onStop = { [weak self] in self?.willStop?() }
+    driver.onResume = { [weak self] in self?.didResume?() }
     if driver.startSavingSessions() { self.driver = driver }
   }
 

@@ -76,12 +76,40 @@ final class NoteView: Widget {
 
 /// A terminal in raw mode.
 protocol Terminal: Sendable {
+  func enterRawMode()
   func restore()
 }
 
 // snippet: WillEnd
 @MainActor func giveBack(_ terminal: some Terminal, after session: RestorationSession) {
   session.willEnd = { _ in terminal.restore() }
+}
+// snippet end
+
+// snippet: StopAndResume
+@MainActor func share(
+  _ terminal: some Terminal, with session: RestorationSession, redraw: @escaping @MainActor () -> Void
+) {
+  session.willStop = { terminal.restore() }
+  session.didResume = {
+    terminal.enterRawMode()
+    redraw()
+  }
+}
+
+/// In raw mode Ctrl-Z is no signal, but the byte 26: send the signal that the terminal would have sent.
+func userTyped(_ byte: UInt8) {
+  if byte == 26 { kill(0, SIGTSTP) }
+}
+// snippet end
+
+// snippet: RetryLeftOut
+@MainActor func offerLeftOut(
+  of session: RestorationSession, in root: some RestorableController, ask: ([RestorationPath]) -> Bool
+) throws {
+  let leftOut = session.report.notRestored.filter { $0.notRestoredReason == .leftOutAfterCrash }.map(\.path)
+  guard !leftOut.isEmpty, ask(leftOut) else { return }
+  try session.coordinator.restoreNow(into: root, retriesLeftOut: true)
 }
 // snippet end
 
@@ -124,7 +152,8 @@ protocol Terminal: Sendable {
       try session.unlockNow(passcode: passcode)
       show()
     } catch {
-      show("Not right, wait \(error.retryDelay?.components.seconds ?? 0) s:")
+      guard let delay = error.retryDelay, delay > .zero else { return show("Not right:") }
+      show("Not right, wait \(max(delay.components.seconds, 1)) s:")
     }
   }
 }
@@ -168,7 +197,7 @@ protocol Terminal: Sendable {
     screen.lock()
     #expect(await window.next() == "Passcode:")
     screen.answer("4321")
-    #expect(await window.next() == "Not right, wait 0 s:")
+    #expect(await window.next() == "Not right:")
     screen.answer("1234")
     #expect(await window.next() == "text: mine")
     // The session tells of it as well.

@@ -115,6 +115,51 @@ import Testing
     try await unlock.value
   }
 
+  // MARK: - After a crash
+
+  /// An object at which restoring may die.
+  final class Fragile: RestorableController, CodingObject {
+    let restoration: RestorationIdentity = "fragile"
+    var text = ""
+    var onDecode: () -> Void = {}
+    func encodeRestorableState(with coder: RestorationEncoder) { coder.encode(text, forKey: "text") }
+    func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
+      text = try coder.decodeIfPresent(String.self, forKey: "text") ?? ""
+      onDecode()
+    }
+  }
+
+  @Test func `what a crash left out is restored at once on request, and an edit made before stays`() async throws {
+    let device = try await SimulatedDevice()
+    let fragile = Fragile()
+    let first = try await open(RestorationScope("window", fragile), on: device)
+    fragile.text = "kept"
+    try first.closeNow()
+    let process = try await device.startProcess()
+    let dying = Fragile()
+    dying.onDecode = { process.fileSystem.die() }
+    _ = try? RestorationSession.openNow(on: process.device, root: RestorationScope("window", dying))
+
+    let last = Fragile()
+    let scope = RestorationScope("window", last)
+    let session = try await open(scope, on: device, RestorationMainLoop.Pollable())
+    #expect(session.report.leftOut == [["window", "fragile"]] && last.text == "")
+    scope.value("draft", default: "").value = "typed"
+    var refusals: [RestorationError.Code] = []
+    last.onDecode = {
+      do throws(RestorationError) {
+        try session.coordinator.restoreNow(into: scope)
+      } catch {
+        refusals.append(error.code)
+      }
+    }
+    let report = try session.coordinator.restoreNow(into: scope, retriesLeftOut: true)
+    #expect(report[["window", "fragile"]]?.isRestored == true && last.text == "kept")
+    #expect(scope.value("draft", default: "").value == "typed" && session.report == report)
+    #expect(refusals == [.restorationInProgress])
+    try session.closeNow()
+  }
+
   // MARK: - Hooks
 
   /// Runs something while its values are copied.
@@ -255,6 +300,47 @@ import Testing
     }
     let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
     #expect(output.contains("ended by SIGHUP"))
+    #expect(try stored("one", in: folder) == "last")
+  }
+
+  /// A shell that sends Ctrl-Z, waits until this process is stopped, and continues it, as `fg` does.
+  nonisolated static func stopAndContinue() throws {
+    let shell = Process()
+    shell.executableURL = URL(filePath: "/bin/sh")
+    shell.arguments = [
+      "-c",
+      """
+      kill -TSTP \(getpid())
+      while ! grep -q '^State:.*T' /proc/\(getpid())/status; do :; done
+      echo stopped
+      kill -CONT \(getpid())
+      """,
+    ]
+    try shell.run()
+  }
+
+  nonisolated static func say(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) }
+
+  @Test func `Ctrl-Z saves, has the program give its terminal back and stops it, and fg has it taken again`()
+    async throws
+  {
+    let folder = Self.makeFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
+      @MainActor [folder = folder as String] in
+      let draft = StoredValue("draft", "")
+      let session = try await RestorationSession.open(at: .directory("\(folder)/one"), root: draft)
+      session.willStop = { Self.say("given back, changes: \(session.coordinator.changes.isEmpty ? "none" : "some")") }
+      session.didResume = {
+        Self.say("taken")
+        kill(getpid(), SIGKILL)
+      }
+      draft.value = "last"
+      try Self.stopAndContinue()
+      try await Task.sleep(for: .seconds(30))
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(output.split(separator: "\n") == ["given back, changes: none", "stopped", "taken"])
     #expect(try stored("one", in: folder) == "last")
   }
 

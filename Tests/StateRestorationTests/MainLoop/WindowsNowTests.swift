@@ -273,4 +273,28 @@ import Testing
     #expect(windows.roots.map(\.value) == ["2", "1"])
     #expect(try windows.openScopeNow().value("order", default: "").value == "by name")
   }
+
+  @Test func `in a loop that polls, Ctrl-Z and fg are told in turns of the loop`() async throws {
+    let folder = Self.makeFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let result = await #expect(processExitsWith: .exitCode(3), observing: [\.standardOutputContent]) {
+      @MainActor [folder = folder as String] in
+      let loop = RestorationMainLoop.Pollable()
+      let windows = try RestorationSession.openNow(
+        at: .directory("\(folder)/state"), windows: { _ in StoredValue("text", "") },
+        configuration: RestorationConfiguration(mainLoop: loop.mainLoop))
+      var isOver = false
+      windows.willStop = { MainLoopTests.say("given back") }
+      windows.didResume = {
+        MainLoopTests.say("taken")
+        isOver = true
+      }
+      try windows.openNow("first").value = "1"
+      try MainLoopTests.stopAndContinue()
+      loop.turn { isOver }
+      exit(3)
+    }
+    let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(output.split(separator: "\n") == ["given back", "stopped", "taken"])
+  }
 }

@@ -76,6 +76,33 @@ import Testing
     #expect(heard.load(ordering: .relaxed) == 1)
   }
 
+  @Test func `listeners are told in order of every change, and of each key that goes`() async throws {
+    let bench = Bench()
+    try await launch(bench) { (scope, _) async throws in
+      let heard = Mutex<[String]>([])
+      scope.listenToChanges(ofKey: "note1/text") {
+        heard.withLock { $0.append("a") }
+        // It is called again, within this call.
+        let text = (try? scope.value(ofType: String.self, forKey: "note1/text")) ?? nil
+        if text == "short" { try? scope.setValue("longer", forKey: "note1/text") }
+      }
+      scope.listenToChanges(ofKey: "note1/text") { heard.withLock { $0.append("b") } }
+      scope.listenToChanges(ofKey: "note1/caret") { heard.withLock { $0.append("caret") } }
+      scope.listenToChanges(ofKey: "note10/text") { heard.withLock { $0.append("other") } }
+      try scope.setValue("short", forKey: "note1/text")
+      #expect(heard.withLock { $0 } == ["a", "a", "b", "b"])
+      try scope.setValue("longer", forKey: "note1/text")
+      try scope.setValue(1, forKey: "note1/caret")
+      try scope.setValue("kept", forKey: "note10/text")
+      scope.scope("note1/pane").value("width", default: 0).value = 3
+      heard.withLock { $0 = [] }
+      scope.removeValues(forKeysWithPrefix: "note1/")
+      #expect(heard.withLock { $0 } == ["caret", "a", "b"])
+      #expect(scope.keys == ["note10/text"])
+      #expect(scope.scope("note1/pane").value("width", default: 0).value == 3)
+    }
+  }
+
   // MARK: - A store of values by key
 
   nonisolated protocol KeyValueStore: Sendable {
