@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Patience
 import StateRestorationTesting
 import TestTraits
 import Testing
@@ -69,6 +70,11 @@ import Testing
     }
   }
 
+  /// What another thread was not given is said in a turn of its own.
+  private func waitForReason(in session: RestorationSession) async throws {
+    try await waitUntil("the report") { session.report[["root", "draft"]]?.notRestoredReason != nil }
+  }
+
   @Test(arguments: Asking.allCases, [1, 300_000])
   func `the newest value that can be read is given, and all others stay`(asking: Asking, size: Int) async throws {
     let device = try await SimulatedDevice(passcode: "1234")
@@ -95,6 +101,7 @@ import Testing
         #expect(found == expected)
         if expected == older {
           #expect(!scope.settleConflict(ofKey: "draft") { (_: [Before]) in Issue.record("it has the older value") })
+          try await waitForReason(in: session)
           let node = session.report[["root", "draft"]]
           #expect(node?.notRestoredReason?.description.contains("has version 2") == true)
           #expect(node?.remarks == [.olderRecordGiven])
