@@ -269,11 +269,13 @@ public import StateRestoration
     guard let one = candidates.randomElement(using: &random),
       let parent = window.all.first(where: { $0.notes.contains { $0 === one } })
     else { return }
-    for state in now {
+    for (state, before) in zip(now, saved) {
       guard let former = state.notes[one.name] else { continue }
+      // What was saved under a weaker class may be there, in the generation before: no save has seen it get a stronger one.
+      let level = state.level(of: one.name)
       record.graves.append(
         .init(
-          name: one.name, level: state.level(of: one.name),
+          name: one.name, level: before.notes[one.name] == nil ? level : min(level, before.level(of: one.name)),
           words: LifeRecord.number(ofName: one.name) + former.former + [former.text].filter { $0 > 0 }))
     }
     record.graves = record.graves.suffix(40)
