@@ -105,7 +105,9 @@ struct LockedLifeTests {
       landed += count(of: "kills") - kills
       let life = "\(kill), \(cut):\n\(run.output)\n\(run.error)"
       story = (story + [life]).suffix(4)
-      if run.status != -SIGKILL { print("LockedLifeTests: device \(seed), its last lives:\n\(story.joined(separator: "\n"))") }
+      if run.status != -SIGKILL {
+        print("LockedLifeTests: device \(seed), its last lives:\n\(story.joined(separator: "\n"))")
+      }
       try #require(run.status == -SIGKILL, "\(life)")
       if cut.variable != nil { restart() }
       let lines = run.output.split(separator: "\n")
