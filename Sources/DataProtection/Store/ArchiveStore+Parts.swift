@@ -48,8 +48,7 @@ extension ArchiveStore {
 
   /// Opens another part of a generation that was looked at.
   ///
-  /// The ledger of that look vouches for the file, as long as that is there: a generation is one state, also when it is not the
-  /// newest any more.
+  /// The ledger of that look vouches for the file, as long as that is there, also when its generation is not the newest any more.
   private func open(
     _ part: Ledger.Part, of record: Ledger.Record, in ledger: Ledger, _ look: SlotReading
   ) throws(ProtectionError) -> OpenedPart {

@@ -97,7 +97,8 @@ package struct GenerationLook: Sendable {
 
   /// Opens another part.
   ///
-  /// Throws `.superseded` once its file is gone, as there are newer generations: parts of two are never shown together.
+  /// Throws `.superseded` once its file is gone, as there are newer generations: the parts of two are never shown
+  /// together. A change that was appended since the look is seen in the part that it lies in.
   package func open(_ place: PartPlace) throws(ProtectionError) -> OpenedPart? {
     guard let part = others.first(where: { $0.place == place }) else { return nil }
     return try opening(part)

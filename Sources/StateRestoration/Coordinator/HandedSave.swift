@@ -16,6 +16,8 @@ final class HandedSave: Sendable {
   }
 
   let batch: CaptureBatch
+  /// The number of the capture that made it.
+  let captureNumber: Int
   let context: RestorationArchive.Context
   let loader: StateLoader
   let scope: LiveTree.Scope
@@ -31,10 +33,12 @@ final class HandedSave: Sendable {
   @MainActor var onEnd: (() -> Void)?
 
   init(
-    batch: CaptureBatch, context: RestorationArchive.Context, loader: StateLoader, scope: LiveTree.Scope,
-    start: ContinuousClock.Instant, captureDuration: Duration, attempt: (isNeeded: Bool, isOpen: Bool)
+    batch: CaptureBatch, captureNumber: Int, context: RestorationArchive.Context, loader: StateLoader,
+    scope: LiveTree.Scope, start: ContinuousClock.Instant, captureDuration: Duration,
+    attempt: (isNeeded: Bool, isOpen: Bool)
   ) {
     self.batch = batch
+    self.captureNumber = captureNumber
     self.context = context
     self.loader = loader
     self.scope = scope

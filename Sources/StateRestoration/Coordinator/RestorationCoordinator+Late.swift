@@ -12,7 +12,7 @@ extension RestorationCoordinator {
   ///
   /// For screens that are made on demand, such as a tab that is shown for the first time. Install the object in its parent
   /// first, and call this in the same turn. The state is given only if class and model fit, its own and those of the
-  /// controllers above it.
+  /// controllers above it. A save that is being written is waited for where only that knows whether the object was edited.
   ///
   /// A crash in here is put down to the object, like one during restoring. State is given once: an object that had it
   /// and has left took it along. One that was edited keeps what it has
@@ -74,6 +74,9 @@ extension RestorationCoordinator {
 
   /// Finds out which objects that came by themselves were edited since a capture has met them.
   private func noteTouched() {
+    guard !tree.touched.isEmpty else { return }
+    // A save that is being written has found some of them edited, and the table does not say so any more.
+    if !isAsking { endHandedSave() }
     let nodes = tree.touched.filter { $0.isNewcomer && !$0.isRemoved }
     tree.touched = []
     guard !nodes.isEmpty else { return }

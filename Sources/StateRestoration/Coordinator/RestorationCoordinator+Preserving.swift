@@ -89,7 +89,7 @@ extension RestorationCoordinator {
     prepared = nil
     let batch = capture(root, scope: scope, context: context, application: application)
     let save = HandedSave(
-      batch: batch, context: context, loader: loader(), scope: scope, start: start,
+      batch: batch, captureNumber: tree.walk.number, context: context, loader: loader(), scope: scope, start: start,
       captureDuration: clock.now - start, attempt: (needsAttempt, isRestorationExtended))
     handedSave = save
     return .handed(save)
@@ -113,7 +113,7 @@ extension RestorationCoordinator {
     case .success(let saved):
       for key in saved.unencoded { tree.node(key).map(tree.mark) }
       for key in saved.edited { tree.node(key)?.isNewcomer = false }
-      tree.touched = []
+      tree.touched.removeAll { $0.lastRead <= save.captureNumber }
       tree.unplaced = saved.unplaced
       if standing == .new { standing = written.base == .locked ? .locked : .live }
       if saved.isWaiting { return .deferred(.locked) }

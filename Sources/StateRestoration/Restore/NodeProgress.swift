@@ -111,10 +111,9 @@ struct NodeProgress {
     (outcome, self.reason) = (.notRestored, reason)
   }
 
-  /// Its object got its state after all.
-  mutating func acceptAfterAll() {
-    outcome = .restored
-    if rare?.content.reason != nil { reason = nil }
+  /// What became of it is what was known before.
+  mutating func takeResult(of other: Self) {
+    (outcome, reason, remarks) = (other.outcome, other.reason, other.remarks)
   }
 
   /// It got no object.

@@ -92,7 +92,13 @@ extension RestoreTurn {
     // One that joins is given all, those that came by themselves as well.
     let canJoin = object is any MergingObject
     let candidates = canJoin ? candidates.sorted { plan.save(of: $0) > plan.save(of: $1) } : candidates
+    let entry = object as? ScopeEntry
+    defer { entry?.older = [] }
     for (position, record) in candidates.enumerated() {
+      if let entry {
+        let older = candidates[(position + 1)...].filter { !isFirst($0, of: index) }
+        entry.older = older.compactMap { scopeValue(of: $0) }
+      }
       do throws(RestorationError) {
         try apply(record, of: index, to: object, resolve)
       } catch {
@@ -116,7 +122,6 @@ extension RestoreTurn {
         progress[index].remarks.append(.superseded(older.count))
       }
       progress[index].gift = .records(gift)
-      if let entry = object as? ScopeEntry { entry.slot.giveOlder(older.compactMap { scopeValue(of: $0) }) }
       return
     }
   }
@@ -131,25 +136,21 @@ extension RestoreTurn {
   ///
   /// - Parameter isOlderGiven: Whether the object has the value of an older record instead.
   func noteLateRejection(_ error: RestorationError, isOlderGiven: Bool, at index: Int) {
+    resultsBeforeRejection[index] = progress[index]
     progress[index].reject(.decodingFailed(error.description))
     guard isOlderGiven else { return }
-    countSuperseded(-1, at: index)
+    // One of those that wait is given.
+    var count = -1
+    for case .superseded(let before) in progress[index].remarks { count += before }
+    progress[index].remarks.removeAll(where: \.isConflict)
+    if count > 0 { progress[index].remarks.append(.superseded(count)) }
     progress[index].remarks.append(.olderRecordGiven)
   }
 
   /// Says that an object can read the record after all.
   func noteLateSuccess(at index: Int) {
-    progress[index].acceptAfterAll()
-    guard progress[index].remarks.contains(.olderRecordGiven) else { return }
-    progress[index].remarks.removeAll { $0 == .olderRecordGiven }
-    countSuperseded(1, at: index)
-  }
-
-  private func countSuperseded(_ change: Int, at index: Int) {
-    var count = change
-    for case .superseded(let before) in progress[index].remarks { count += before }
-    progress[index].remarks.removeAll(where: \.isConflict)
-    if count > 0 { progress[index].remarks.append(.superseded(count)) }
+    guard let before = resultsBeforeRejection.removeValue(forKey: index) else { return }
+    progress[index].takeResult(of: before)
   }
 
   /// Whether a record is *first* among those that a row's object can be given: its own one may lie in another row.

@@ -34,6 +34,8 @@ internal import RestorationArchive
   private var absentSince: Set<Int> = []
   /// Rows whose objects were given none of their records: they are absent once these have left.
   private var metUnread: [NodeID: Int] = [:]
+  /// What was known of nodes before their records turned out to be none that their objects can read.
+  var resultsBeforeRejection: [Int: NodeProgress] = [:]
   /// Late objects that no row of a place fitted, and these places.
   private var refusedLate: [ObjectIdentifier: (object: WeakObject, lead: Int)] = [:]
   private var notedNode: UInt32?

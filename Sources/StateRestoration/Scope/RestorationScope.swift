@@ -112,10 +112,10 @@ public import Observation
   ) rethrows -> Bool {
     settle()
     guard let coordinator, let entry = members[key] as? ScopeEntry else { return false }
-    if entry.slot.isUnasked { _ = try? entry.slot.read(as: Value.self) }
-    guard !entry.slot.isUnread else { return false }
+    if entry.slot.isUnasked || entry.slot.isRejected { _ = try? entry.slot.read(as: Value.self) }
+    guard !entry.slot.isRejected else { return false }
     var isWhole = true
-    return try coordinator.settleConflict(of: entry, unless: { !isWhole }) { coders in
+    let isSettled = try coordinator.settleConflict(of: entry, unless: { !isWhole }) { coders in
       var values: [Value] = []
       for coder in coders {
         let slot = ScopeSlot()
@@ -124,6 +124,8 @@ public import Observation
       }
       try body(values)
     }
+    if isSettled { entry.slot.giveOlder([]) }
+    return isSettled
   }
 
   // MARK: - On any thread

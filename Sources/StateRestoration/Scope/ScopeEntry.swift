@@ -4,6 +4,8 @@ internal import Observation
 @Observable @MainActor final class ScopeEntry: RestorableController, CodingObject {
   @ObservationIgnored let restoration: RestorationIdentity
   @ObservationIgnored let slot: ScopeSlot
+  /// Older values that restoring could give, newest first, for the time that it gives one.
+  @ObservationIgnored var older: [ScopeValue] = []
   /// Called when restoring has given the value.
   @ObservationIgnored private let wasGiven: () -> Void
 
@@ -22,12 +24,15 @@ internal import Observation
   }
 
   func decodeRestorableState(with coder: RestorationDecoder) throws(RestorationError) {
-    slot.give(try coder.takeScopeValue())
+    // Of values whose type is declared restoring itself gives the newest that can be read.
+    let isDeclared = slot.isDeclared
+    slot.give(try coder.takeScopeValue(), older: isDeclared ? [] : older)
     defer { wasGiven() }
     // A value whose type the program has not declared is decoded at the first question for it.
     do throws(RestorationError) {
       try slot.readAsDeclared()
       coder.noteUnknown(slot.unknownFields)
+      if isDeclared { slot.giveOlder(older) }
     } catch {
       throw Self.unreadable(error)
     }

@@ -102,25 +102,34 @@ final class ScopeSlot: Observable, Sendable {
   /// Has a function called the first time that a reader is not given the whole stored value.
   func noteLosses(_ body: @escaping @Sendable (Loss) -> Void) { state.withLock { $0.listener = body } }
 
-  /// Whether a value is stored that could not be read as the type that somebody asked for.
-  var isUnread: Bool { state.withLock { $0.isUnread } }
+  /// Whether a value is stored that could not be read as the type that somebody asked for, nor as another one since.
+  var isRejected: Bool { state.withLock { $0.isRejected } }
+
+  /// Whether the program has declared the key's type.
+  var isDeclared: Bool { state.withLock { $0.fallback != nil } }
 
   /// Takes older values that restoring could have given, newest first: they count where the given one can't be read.
   func giveOlder(_ values: [ScopeValue]) {
-    let forms = values.compactMap { value in
+    let forms = Self.forms(of: values)
+    state.withLock { $0.older = forms }
+  }
+
+  private static func forms(of values: [ScopeValue]) -> [StoredForm] {
+    values.compactMap { value in
       if case .stored(let stored, let version) = value { StoredForm(value: stored, version: version) } else { nil }
     }
-    state.withLock { $0.older = forms }
   }
 
   /// Notes whether the scope has a node for it.
   func noteListed(_ isListed: Bool) { state.withLock { $0.isListed = isListed } }
 
-  /// Takes the value that restoring gives.
-  func give(_ value: ScopeValue) {
+  /// Takes the value that restoring gives, and older ones that it could have given, newest first.
+  func give(_ value: ScopeValue, older: [ScopeValue] = []) {
+    let forms = Self.forms(of: older)
     registrar.withMutation(of: self, keyPath: \.revision) {
       state.withLock { state in
         state.take(value)
+        state.older = forms
         (state.isBeside, state.wasRead) = (false, false)
       }
     }

@@ -36,7 +36,7 @@ public import Observation
   /// A scope's value is the default as well while the device is locked, and when the stored value can't be read as this type;
   /// ``RestorationScope/value(ofType:forKey:)`` tells these apart.
   ///
-  /// Reading is cheap: the stored value is decoded once, and an assigned one is kept as it is. Only what
+  /// Reading is cheap: a stored value that can be read is decoded once, and an assigned one is kept as it is. Only what
   /// ``RestorationScope/setValue(_:forKey:)`` has set is decoded at each reading.
   public var value: Value {
     get {

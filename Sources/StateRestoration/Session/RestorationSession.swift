@@ -41,7 +41,8 @@
 
   /// Called when Ctrl-Z stops the program, after the save: the place to give a terminal back.
   ///
-  /// Of a session that was opened. The process stops when this returns. A stop by SIGSTOP is told to nobody. A program that is run has
+  /// Of a session that was opened. The process stops when this returns. A stop by SIGSTOP is told to nobody.
+  /// Of several that are open in a process, the one that was opened first is told. A program that is run has
   /// ``RestorationSessionDelegate``'s `didEnterBackground`.
   public var willStop: (@MainActor () -> Void)? {
     get { signals.willStop }

@@ -61,7 +61,8 @@ public import Observation
 
   /// Called when Ctrl-Z stops the program, after the save: the place to give a terminal back.
   ///
-  /// Of windows that were opened. The process stops when this returns. A stop by SIGSTOP is told to nobody. A program that is run has
+  /// Of windows that were opened. The process stops when this returns. A stop by SIGSTOP is told to nobody.
+  /// Of several that are open in a process, the one that was opened first is told. A program that is run has
   /// ``RestorationSessionDelegate``'s `didEnterBackground`.
   @ObservationIgnored public var willStop: (@MainActor () -> Void)? {
     get { signals.willStop }

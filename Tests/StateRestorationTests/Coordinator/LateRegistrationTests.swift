@@ -341,6 +341,33 @@ import Testing
     #expect(unread.value == "a text")
   }
 
+  /// The save has copied the edit, and the main actor has not heard of its end.
+  @Test(arguments: [10, 300_000]) func `a late object keeps an edit that a save under way has copied`(size: Int)
+    async throws
+  {
+    let bench = Bench()
+    try await bench.preserve(Screen("root", children: [StoredValue("page", "stored")]))
+    let (coordinator, root) = (bench.launch(), Screen("root"))
+    root.takesChildren = false
+    _ = try await coordinator.restore(into: root)
+    let late = StoredValue("page", "launch")
+    root.restorationChildren = [late]
+    _ = try await coordinator.preserve(root)
+    let typed = String(repeating: "t", count: size)
+    late.value = typed
+    guard case .handed(let save) = coordinator.handOver(root, scope: .all) else {
+      Issue.record("There was something to write.")
+      return
+    }
+    coordinator.worker.post { save.write(&$0) }
+    coordinator.restore(late, at: ["root", "page"])
+    #expect(late.value == typed && save.outcome != nil)
+    _ = try await coordinator.preserve(root)
+    let again = StoredValue("page", "")
+    _ = try await bench.launch().restore(into: Screen("root", children: [again]))
+    #expect(again.value == typed)
+  }
+
   @Test func `carried-over state below an object that is given its own during a save stays`() async throws {
     let bench = Bench()
     func root(_ page: Screen) -> Screen { Screen("root", children: [Asked(), page]) }
