@@ -111,7 +111,7 @@ struct NodeProgress {
     (outcome, self.reason) = (.notRestored, reason)
   }
 
-  /// What became of it is what was known before.
+  /// Takes back the outcome, the reason and the remarks of an earlier time.
   mutating func takeResult(of other: Self) {
     (outcome, reason, remarks) = (other.outcome, other.reason, other.remarks)
   }

@@ -34,7 +34,7 @@ internal import RestorationArchive
   private var absentSince: Set<Int> = []
   /// Rows whose objects were given none of their records: they are absent once these have left.
   private var metUnread: [NodeID: Int] = [:]
-  /// What was known of nodes before their records turned out to be none that their objects can read.
+  /// The progress of nodes whose objects turned out, after the turn, to be unable to read their records: as it was before that.
   var resultsBeforeRejection: [Int: NodeProgress] = [:]
   /// Late objects that no row of a place fitted, and these places.
   private var refusedLate: [ObjectIdentifier: (object: WeakObject, lead: Int)] = [:]

@@ -11,7 +11,7 @@ import Testing
 }
 
 // snippet: ToolkitWindows
-/// What comes back of one window.
+/// The restored state of one window.
 final class WindowState: ContainerController {
   let id: RestoredWindow.ID
   let scope = RestorationScope("views")
@@ -43,7 +43,7 @@ final class WindowState: ContainerController {
   func userActivates(_ window: WindowState) throws { try windows.activateNow(window.id) }
   func userCloses(_ window: WindowState, title: String) throws { try windows.closeNow(window.id, title: title) }
 
-  /// The main loop is over; what is open now is open at the next launch.
+  /// The main loop is over; the windows that are open now are open at the next launch.
   func end() throws { try windows.endNow() }
 }
 // snippet end
@@ -57,7 +57,7 @@ final class WindowState: ContainerController {
 }
 // snippet end
 
-/// Has what it was asked to show.
+/// Lists the windows that it was asked to show.
 @MainActor private final class ListedWindows: WindowToolkit {
   var shown: [WindowState] = []
   var texts: [String] { shown.map { $0.scope.value("text", default: "").value } }
