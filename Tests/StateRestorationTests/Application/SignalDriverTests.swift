@@ -44,19 +44,7 @@ import Testing
     ) {
       await SignalledProgram.run { program in
         try await program.lifecycle.launch()
-        // A shell sends Ctrl-Z, waits until the process is stopped, and continues it, as fg does.
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = [
-          "-c",
-          """
-          kill -TSTP \(getpid())
-          while ! grep -q '^State:.*T' /proc/\(getpid())/status; do :; done
-          echo stopped
-          kill -CONT \(getpid())
-          """,
-        ]
-        try shell.run()
+        try JobControl.stopAndContinue()
         program.onActive = { exit(7) }
       }
     }

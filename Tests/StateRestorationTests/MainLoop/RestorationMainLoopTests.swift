@@ -303,22 +303,6 @@ import Testing
     #expect(try stored("one", in: folder) == "last")
   }
 
-  /// A shell that sends Ctrl-Z, waits until this process is stopped, and continues it, as `fg` does.
-  nonisolated static func stopAndContinue() throws {
-    let shell = Process()
-    shell.executableURL = URL(filePath: "/bin/sh")
-    shell.arguments = [
-      "-c",
-      """
-      kill -TSTP \(getpid())
-      while ! grep -q '^State:.*T' /proc/\(getpid())/status; do :; done
-      echo stopped
-      kill -CONT \(getpid())
-      """,
-    ]
-    try shell.run()
-  }
-
   nonisolated static func say(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) }
 
   @Test func `Ctrl-Z saves, has the program give its terminal back and stops it, and fg has it taken again`()
@@ -336,7 +320,7 @@ import Testing
         kill(getpid(), SIGKILL)
       }
       draft.value = "last"
-      try Self.stopAndContinue()
+      try JobControl.stopAndContinue()
       try await Task.sleep(for: .seconds(30))
     }
     let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)

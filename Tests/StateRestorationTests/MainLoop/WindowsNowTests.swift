@@ -290,7 +290,7 @@ import Testing
         isOver = true
       }
       try windows.openNow("first").value = "1"
-      try MainLoopTests.stopAndContinue()
+      try JobControl.stopAndContinue()
       loop.turn { isOver }
       exit(3)
     }
