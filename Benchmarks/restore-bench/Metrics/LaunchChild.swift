@@ -31,7 +31,7 @@ struct LaunchChild {
     case divided
     /// The same on a locked device, so that those have to wait.
     case locked
-    /// The same of the objects that need not wait, and no others.
+    /// The same program, which only ever preserved the objects that need not wait.
     case weaker
     /// A file of JSON.
     case json
@@ -64,8 +64,8 @@ struct LaunchChild {
     switch way {
     case .value: taken = try await restore(nodes, LinuxFileSystem())
     case .divided: taken = try await restore(nodes, LinuxFileSystem(), secret: .complete)
-    case .locked: taken = try await restore(nodes, LinuxFileSystem(), secret: .complete, isLocked: true)
-    case .weaker: taken = try await restore(nodes.everyOther, LinuxFileSystem())
+    case .locked: taken = try await restore(nodes, LinuxFileSystem(), secret: .complete, isWeakerAlone: true)
+    case .weaker: taken = try await restore(nodes, LinuxFileSystem(), secret: .complete, isWeakerAlone: true)
     case .counted:
       let counting = CountingFileSystem(LinuxFileSystem())
       taken = try await restore(nodes, counting)
@@ -89,7 +89,7 @@ struct LaunchChild {
 
   private func restore(
     _ nodes: [Node<Typical.State>], _ fileSystem: any FileSystem, secret: ProtectionClass? = nil,
-    isLocked: Bool = false
+    isWeakerAlone: Bool = false
   ) async throws -> LaunchTaken {
     var taken = LaunchTaken()
     let tree = BenchTree(nodes, isEmpty: true, secret: secret)
@@ -115,16 +115,11 @@ struct LaunchChild {
     }
     let isRestored = zip(tree.leaves, nodes).map { $0.restorableState == $1.state }
     // The first object's state is that of all before they are restored.
-    let expected = nodes.indices.map { !isLocked || $0.isMultiple(of: 2) }
+    let expected = nodes.indices.map { !isWeakerAlone || $0.isMultiple(of: 2) }
     try verify(isRestored == expected, "the launch")
     withExtendedLifetime(coordinator) {}
     return taken
   }
-}
-
-extension [Node<Typical.State>] {
-  /// The first, the third, and so on.
-  var everyOther: Self { indices.filter { $0.isMultiple(of: 2) }.map { self[$0] } }
 }
 
 extension LaunchTaken {

@@ -36,14 +36,16 @@ struct LaunchMetrics {
   }
 
   /// A launch where every other object is of a stronger class, unlocked beside one where all are of one class, and locked
-  /// beside one where there are only the others.
+  /// beside one of the same program where only the others were preserved.
   private func measureClasses(_ count: Int) async throws -> [Result] {
     let nodes = Typical.nodes(count)
     func place(_ way: LaunchChild.Way) -> String { "\(directory)/launch-\(count)-\(way)" }
     try await preserve(BenchTree(nodes, secret: .complete), hasPasscode: true, in: place(.divided))
     try await preserve(BenchTree(nodes), hasPasscode: true, in: place(.value))
     try await preserve(BenchTree(nodes, secret: .complete), hasPasscode: true, endsLocked: true, in: place(.locked))
-    try await preserve(BenchTree(nodes.everyOther), hasPasscode: true, in: place(.weaker))
+    let weaker = BenchTree(nodes, secret: .complete)
+    weaker.removeSecrets()
+    try await preserve(weaker, hasPasscode: true, in: place(.weaker))
     var walls: [LaunchChild.Way: [Double]] = [:]
     for round in 0...rounds {
       for way in [LaunchChild.Way.divided, .value, .locked, .weaker] {

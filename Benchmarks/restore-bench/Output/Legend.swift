@@ -21,7 +21,7 @@ enum Legend {
     ("json", "JSON", "Foundation's coder; on a disk an unencrypted file"),
     ("json.reused", "JSON-reused", "the same, with one coder for all"), ("plist", "plist", "binary property list"),
     ("one-class", "one-class", "the same objects, all of one class of protection"),
-    ("weaker-alone", "weaker-alone", "the objects of the weaker class alone, unlocked"),
+    ("weaker-alone", "weaker-alone", "the same program; only the objects of the weaker class were preserved, unlocked"),
     ("sqlite", "SQLite", "unencrypted, full sync"), ("raw", "bare-calls", "the system calls alone, without content"),
     ("raw.memcpy", "memcpy", "copying the bytes"), ("raw.copy", "bare-copy", "copying each state into a box"),
     ("tracking", "observation", "Swift's observation alone"), ("reused", "ours-reused", "ours, with one coder for all"),

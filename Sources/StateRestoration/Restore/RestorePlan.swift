@@ -146,10 +146,11 @@ struct RestorePlan: Sendable {
 
   /// Finds siblings of one name: one of them, and the row above it, are in two parts.
   private mutating func findNamesakes(_ crossings: [Int]) {
-    guard crossings.count > 0 else { return }
+    let named = crossings.filter { !nodes[$0].flags.contains(.numbered) && !nodes[$0].isHole }
+    guard !named.isEmpty else { return }
     var seen: [Int: Set<RestorationPath>] = [:]
     let isCrossing = Set(crossings)
-    for parent in Set(crossings.compactMap { nodes[$0].parent }) {
+    for parent in Set(named.compactMap { nodes[$0].parent }) {
       var next = parent + 1
       while next < nodes[parent].end {
         if !isCrossing.contains(next), !nodes[next].flags.contains(.numbered) {
@@ -158,7 +159,7 @@ struct RestorePlan: Sendable {
         next = nodes[next].end
       }
     }
-    for row in crossings where !nodes[row].flags.contains(.numbered) && !nodes[row].isHole {
+    for row in named {
       guard let parent = nodes[row].parent else { continue }
       if !seen[parent, default: []].insert(paths[row]).inserted { namesakes.append(nodes[row].id) }
     }

@@ -7,6 +7,8 @@ extension RestorationArchive {
     private let first: Walk
     /// The other parts, and the index of the first of their class tags.
     private let further: [(walk: Walk, firstTag: Int)?]
+    /// The parts that are here.
+    private let parts: [Part]
 
     /// Begins a walk; reads the tables.
     package init(_ reader: PartedReader) {
@@ -20,6 +22,7 @@ extension RestorationArchive {
         return (walk, tags.count)
       }
       self.tags = tags
+      parts = reader.parts
     }
 
     /// Looks a node up, with its subtree, or the hole in its place; nil when there is neither.
@@ -38,7 +41,17 @@ extension RestorationArchive {
           throw error.located(in: id.part)
         }
       }
-      return try reader.node(id).map { Visit(hole: $0) }
+      return try hasHole(id) ? Visit(holeOf: id) : nil
+    }
+
+    /// Whether a part has a hole of a node that is not here: nothing but that it is there is to be known of it.
+    private func hasHole(_ id: NodeID) throws(ArchiveError) -> Bool {
+      guard NodeNumber.isCrossing(id.rawValue) else { return false }
+      for part in parts where part != id.part {
+        let hole = try reader.located(part) { (part) throws(ArchiveError) in try part.core.node(id.rawValue) }
+        if hole != nil { return true }
+      }
+      return false
     }
 
     /// What decodes a node's state; nil when it has none.

@@ -60,9 +60,9 @@ extension RestorationArchive {
 
 extension RestorationArchive.Visit {
   /// A look at a hole: it has neither children nor state.
-  init(hole: RestorationArchive.Node) {
+  init(holeOf id: NodeID) {
     self.init(
-      identifier: hole.identifier, attributes: hole.attributes, tag: nil, children: [], byteCount: 0,
+      identifier: NodeNumber.holeName(id.rawValue), attributes: .hole, tag: nil, children: [], byteCount: 0,
       state: StatePlace(range: 0..<0))
   }
 }
