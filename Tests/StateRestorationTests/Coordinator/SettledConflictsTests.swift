@@ -242,10 +242,15 @@ import Testing
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
   }
 
+  /// The growth from which on a body is not linear: between eight and 64.
+  private static let tooMuch = 24.0
+
   /// How many times the processor time of 500 a body takes for 4 000.
+  ///
+  /// Measured again while it is too much, as in `LinearityTests`: other tests run beside it and spend the same process's time.
   private func growth(_ measure: (Int) async throws -> Double) async throws -> (Double, String) {
     var least = (Double.infinity, "")
-    for _ in 0..<3 where least.0 >= 20 {
+    for _ in 0..<5 where least.0 >= Self.tooMuch {
       let few = min(try await measure(500), try await measure(500))
       let many = min(try await measure(4_000), try await measure(4_000))
       if many / few < least.0 { least = (many / few, "\(few / 1e6) ms, \(many / 1e6) ms") }
@@ -275,7 +280,7 @@ import Testing
       _ = try await coordinator.restore(into: root)
       return Self.processorTime - begun
     }
-    #expect(growth.0 < 20, "\(growth)")
+    #expect(growth.0 < Self.tooMuch, "\(growth)")
   }
 
   @Test func `a launch without the many objects that are stored`() async throws {
@@ -288,7 +293,7 @@ import Testing
       _ = try await coordinator.restore(into: root)
       return Self.processorTime - begun
     }
-    #expect(growth.0 < 20, "\(growth)")
+    #expect(growth.0 < Self.tooMuch, "\(growth)")
   }
 
   @Test func `settling many conflicts one by one`() async throws {
@@ -301,6 +306,6 @@ import Testing
       _ = try await coordinator.preserve(root)
       return Self.processorTime - begun
     }
-    #expect(growth.0 < 20, "\(growth)")
+    #expect(growth.0 < Self.tooMuch, "\(growth)")
   }
 }
