@@ -21,23 +21,23 @@ let language: [SwiftSetting] = [
 let strictness: [SwiftSetting] =
   Context.environment["RESTORATION_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-/// A module at once, as releases are built: that is a third less to compile for tests that are built from scratch.
-///
-/// The gate sets this variable. Nobody else can use it: the package manager refuses unsafe settings in a dependency by URL.
-let isGate = Context.environment["RESTORATION_GATE"] != nil
-let wholeModule: [SwiftSetting] = isGate ? [.unsafeFlags(["-wmo", "-num-threads", "2"])] : []
-
 /// The settings of every Swift target.
-let settings = language + strictness + wholeModule
+let settings = language + strictness
 
-/// The settings of the libraries.
+/// Whether the package is built for the gate, which sets this variable.
 ///
-/// In the gate they are optimised, with all checks of a debug build: the tests run them with every fault at every call.
-let librarySettings = settings + (isGate ? [.unsafeFlags(["-O", "-assert-config", "Debug"])] : [])
+/// Nobody else can use it: the package manager refuses unsafe settings in a dependency by URL.
+let isGate = Context.environment["RESTORATION_GATE"] != nil
+
+/// The modules that the gate optimises, with all checks of a debug build: tests run them with every fault at every call.
+let optimised = isGate ? ["FileSystem", "FaultyFileSystem", "Sealing", "DataProtection", "RestorationArchive"] : []
 
 /// A library's target under `Sources`.
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: librarySettings)
+  let unsafe = ["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"]
+  return .target(
+    name: name, dependencies: dependencies,
+    swiftSettings: settings + (optimised.contains(name) ? [.unsafeFlags(unsafe)] : []))
 }
 
 /// A test target under `Tests` with the common settings, whose tests don't all start at once and don't wait for ever.
