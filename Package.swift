@@ -24,20 +24,21 @@ let strictness: [SwiftSetting] =
 /// The settings of every Swift target.
 let settings = language + strictness
 
-/// Whether the package is built for the gate, which sets this variable.
+/// The modules that are optimised where the tests of the gate run, which sets this variable: tests run them with every fault
+/// at every call.
 ///
-/// Nobody else can use it: the package manager refuses unsafe settings in a dependency by URL.
-let isGate = Context.environment["RESTORATION_GATE"] != nil
-
-/// The modules that the gate optimises, with all checks of a debug build: tests run them with every fault at every call.
-let optimised = isGate ? ["FileSystem", "FaultyFileSystem", "Sealing", "DataProtection", "RestorationArchive"] : []
+/// All checks of a debug build stay. Nobody who depends on the package by URL can set it: the package manager refuses unsafe
+/// flags there.
+let optimised =
+  Context.environment["RESTORATION_GATE"] == nil
+  ? [] : ["FileSystem", "FaultyFileSystem", "Sealing", "DataProtection", "RestorationArchive"]
 
 /// A library's target under `Sources`.
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  let unsafe = ["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"]
+  let flags = ["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"]
   return .target(
     name: name, dependencies: dependencies,
-    swiftSettings: settings + (optimised.contains(name) ? [.unsafeFlags(unsafe)] : []))
+    swiftSettings: optimised.contains(name) ? settings + [.unsafeFlags(flags)] : settings)
 }
 
 /// A test target under `Tests` with the common settings, whose tests don't all start at once and don't wait for ever.

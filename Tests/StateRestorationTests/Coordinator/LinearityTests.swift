@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import HandmadeArchive
 import RestorationArchive
 import StateRestoration
@@ -82,19 +81,12 @@ import Testing
     var best = Double.infinity
     for _ in 0..<3 {
       let prepared = try await prepare(count)
-      let begun = Self.processorTime
+      let begun = processorTime()
       try await body(prepared)
-      best = min(best, Self.processorTime - begun)
+      best = min(best, processorTime() - begun)
       withExtendedLifetime(prepared) {}
     }
     return best
-  }
-
-  /// The processor time of all threads, in nanoseconds: a save works on two.
-  private static var processorTime: Double {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
   }
 
   @Test func `many children that move from one long list to another`() async throws {

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import StateRestoration
 import Testing
 
@@ -38,18 +37,11 @@ import Testing
   private func time(_ count: Int, _ body: (Int) throws -> Void) rethrows -> Double {
     var best = Double.infinity
     for _ in 0..<3 {
-      let begun = Self.processorTime
+      let begun = processorTime()
       try body(count)
-      best = min(best, Self.processorTime - begun)
+      best = min(best, processorTime() - begun)
     }
     return best
-  }
-
-  /// The processor time of all threads, in nanoseconds.
-  private static var processorTime: Double {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
   }
 
   private func list(_ count: Int, _ rows: Rows, isAssociated: Bool = true) -> ListController {

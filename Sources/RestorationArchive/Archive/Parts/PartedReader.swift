@@ -200,7 +200,7 @@ extension RestorationArchive {
     /// The members of a list that are in the tree at this place.
     func shown(_ children: [NodeID], in part: Part) throws(ArchiveError) -> [NodeID] {
       // A part that is here alone has no second hole of a number.
-      guard let cache, parts.count > 1, children.contains(where: { NodeNumber.isCrossing($0.rawValue) }),
+      guard let cache, children.contains(where: { NodeNumber.isCrossing($0.rawValue) }), parts.count > 1,
         let surplus = try crossings(cache).surplus[UInt32(part.rawValue)]
       else { return children }
       return children.filter { !surplus.contains($0.rawValue) }
