@@ -59,19 +59,24 @@ extension Table {
     case base(Data)
   }
 
+  /// Notes the classes that the objects of a capture name.
+  mutating func noteProtections(of batch: CaptureBatch) {
+    for record in batch.records where holding(record.key)?.protection != record.protection {
+      update(record.key) { $0.protection = record.protection }
+    }
+  }
+
   /// Brings the rows of a capture into the parts of their classes, before anything is written in them.
   ///
   /// A row whose object names no class is where the row above it is. Rows without an object below one whose class gets stronger
   /// go along; they stay where they are when it gets weaker, as nobody knows whose decision that was.
   mutating func settleParts(of batch: CaptureBatch) throws(ArchiveError) {
-    for record in batch.records where holding(record.key)?.protection != record.protection {
-      update(record.key) { $0.protection = record.protection }
-    }
+    defer { broughtAlong = [] }
     guard parts.areSeveral || batch.records.contains(where: { $0.protection != nil }) else { return }
-    if batch.placements.isEmpty { try findGivingUp(batch) }
     var wanted: [NodeID: RestorationArchive.Part] = [:]
     for placement in batch.placements { try settle(placement.key, &wanted) }
     for record in batch.records { try settle(record.key, &wanted) }
+    for key in broughtAlong { try settle(key, &wanted) }
     guard !wanted.isEmpty else { return }
     for (row, part) in wanted where parts[row.part].isWeaker(than: parts[part]) { noteLeft(for: parts[part]) }
     renumber(try writer.assign(wanted))
@@ -85,37 +90,42 @@ extension Table {
     for protection in classes where parts[part].isWeaker(than: protection) { noteLeft(for: protection) }
   }
 
-  /// Takes over what live objects have in another table, where they have nothing in this one: their state is none of that one from
-  /// now on.
+  /// What live objects have in another table that comes into this one.
+  struct Adoption {
+    /// The objects.
+    var keys: Set<CaptureBatch.Key>
+    /// The other table, as it was before they left it.
+    var other: Table
+  }
+
+  /// Takes over the records that live objects have in another table, where they have none in this one: their state is none of that
+  /// one from now on.
   ///
-  /// A capture has the values alone that have changed.
-  mutating func adopt(_ keys: Set<CaptureBatch.Key>, from other: Table) throws(ArchiveError) {
-    var records: [(key: CaptureBatch.Key, source: RestorationArchive.Node)] = []
-    for key in keys.sorted() where holding(key).map({ $0.record == nil }) ?? false {
-      guard let record = other.holding(key)?.record, let node = try other.writer.node(record), node.hasRecord else {
-        continue
-      }
-      records.append((key, node))
-    }
-    guard !records.isEmpty else { return }
+  /// The records stay as they are, until a capture has other values.
+  mutating func adopt(_ adoption: Adoption, _ batch: CaptureBatch) throws(ArchiveError) {
+    var other = adoption.other
+    let captured = Dictionary(batch.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
     var copies: [RestorationArchive.Writer.Copy] = []
-    for (key, source) in records {
-      guard let row = try requireRow(key) else { continue }
+    for key in adoption.keys.sorted() where holding(key).map({ $0.record == nil }) ?? false {
+      guard let former = other.holding(key), let own = former.record, let source = try other.writer.node(own),
+        source.hasRecord, let row = try requireRow(key)
+      else { continue }
       var facts = source.attributes
       facts.save = save
       let record = try insertRecord(in: row, facts)
       try setRecordFacts(of: record, from: facts)
       guard let attributes = try writer.node(record)?.attributes else { continue }
       copies.append(.init(source: source.id, target: record, attributes: attributes))
-      update(key) {
-        $0.record = record
-        $0.baseline = nil
+      var baseline: Baseline?
+      if let values = captured[key], let met = former.baseline, (try? other.baseline(values, of: batch)) == met {
+        baseline = try self.baseline(values, of: batch)
       }
+      update(key) { ($0.record, $0.baseline) = (record, baseline) }
       changed.insert(key)
       written.insert(record)
       lastWritten = save
     }
-    try writer.copyRecords(copies, from: other.readerOfAll())
+    if !copies.isEmpty { try writer.copyRecords(copies, from: other.readerOfAll()) }
   }
 
   /// A reader of all that is here, whatever the disk has.
@@ -137,9 +147,7 @@ extension Table {
   private mutating func settle(_ key: CaptureBatch.Key, _ wanted: inout [NodeID: RestorationArchive.Part])
     throws(ArchiveError)
   {
-    // A row that its object gives up stays as it is.
-    guard !givingUp.contains(key), let holding = holding(key), let row = holding.row, let node = try writer.node(row)
-    else { return }
+    guard let holding = holding(key), let row = holding.row, let node = try writer.node(row) else { return }
     let part: RestorationArchive.Part
     if let protection = holding.protection {
       part = parts.part(of: protection)
@@ -156,7 +164,6 @@ extension Table {
         guard let node = try writer.node(child), node.attributes.flags.isDisjoint(with: [.record, .hole]) else {
           continue
         }
-        if let key = holders[child], givingUp.contains(key) { continue }
         let isInherited = holders[child].map { self.holding($0)?.protection == nil } ?? isStronger
         if isInherited { stack.append(child) }
       }

@@ -379,7 +379,10 @@ extension Table {
     while let (source, target) = waiting.popLast() {
       var numbers: [NodeID: UInt32] = [:]
       for record in try records(of: source) { numbers[record] = try writer.node(record)?.attributes.save ?? 0 }
-      if !absent.contains(source) { try reopen(target) }
+      if !absent.contains(source) {
+        try reopen(target)
+        arrived.append(target)
+      }
       if !closed.isEmpty, holders[target] == nil, try wasLive(source, after: target) {
         try setFlag(.closed, closed.contains(source), of: target)
         if closed.contains(source) { closed.insert(target) } else { closed.remove(target) }
@@ -403,6 +406,7 @@ extension Table {
           waiting.append((child, twin))
         } else {
           try move(child, to: there)
+          arrived.append(currentRow(child))
           if let twin, holders[twin] == nil { waiting.append((twin, currentRow(child))) }
         }
       }
@@ -488,10 +492,12 @@ extension Table {
   }
 
   /// Rows of other models wait, where a live object shows one: its class's, or that of a superclass.
-  mutating func retireOthers(of row: NodeID, _ accepted: Set<RestorationArchive.ClassTag>) throws(ArchiveError) {
-    guard !numbered.isEmpty, let place = try place(of: row), let own = try writer.node(row)?.attributes.identity,
-      let model = own.model
+  mutating func retireOthers(of row: NodeID) throws(ArchiveError) {
+    guard let place = try place(of: row), numbered[place] != nil,
+      let own = try writer.node(row)?.attributes.identity, let model = own.model
     else { return }
+    let named = holders[row].flatMap { holding($0)?.attributes.classTag }
+    let accepted = named.flatMap { acceptedClasses[$0] } ?? []
     for other in try rows(at: place) where other != row && holders[other] == nil && !absent.contains(other) {
       guard let found = try writer.node(other).map({ classes.current($0.attributes.identity) }),
         found.isView == own.isView, let another = found.model, another != model, let tag = found.classTag,

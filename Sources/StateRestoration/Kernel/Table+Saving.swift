@@ -3,21 +3,26 @@ internal import RestorationArchive
 
 extension Table {
   /// Brings the table up to date with a capture; values are encoded here.
-  mutating func commit(_ batch: CaptureBatch) throws(ArchiveError) {
+  ///
+  /// - Parameter adoption: What objects of the capture have in another table, and have in this one from now on.
+  mutating func commit(_ batch: CaptureBatch, adopting adoption: Adoption? = nil) throws(ArchiveError) {
     let known = changed
     if let classes = batch.classes { self.classes = classes }
     for key in batch.releases { letGo(key) }
     for key in batch.outgrown { try outgrow(key) }
     if holders.isEmpty { makeRoom(for: batch.placements.count) }
-    if !batch.placements.isEmpty {
-      try findGivingUp(batch)
-      try place(Arrivals(batch))
-    }
-    try settleParts(of: batch)
+    try findGivingUp(batch)
+    if !batch.placements.isEmpty { try place(Arrivals(batch)) }
     for key in batch.removals { try leave(key) }
     try leave(batch.leftGifts)
     try drop(batch.removedRows)
-    for record in batch.records { try store(record, of: batch) }
+    // Which rows objects have, and in which parts these are, is settled before any value is written.
+    noteProtections(of: batch)
+    let refused = try takeModels(of: batch)
+    try settleParts(of: batch)
+    try retireOthers(of: batch)
+    if let adoption { try adopt(adoption, batch) }
+    for record in batch.records where !refused.contains(record.key) { try store(record, of: batch) }
     if isLocked {
       try noteOrders(of: batch)
       try noteWays()
@@ -73,54 +78,82 @@ extension Table {
 
   // MARK: - The table Save
 
+  /// Has the objects that name their first models take rows of these; returns those for which that failed.
+  private mutating func takeModels(of batch: CaptureBatch) throws(ArchiveError) -> Set<CaptureBatch.Key> {
+    var refused: Set<CaptureBatch.Key> = []
+    for record in batch.records {
+      // Noted again if that is still so.
+      if !unencoded.isEmpty { unencoded[record.key] = nil }
+      guard record.model != nil, holding(record.key) != nil else { continue }
+      do throws(ArchiveError) {
+        try takeModel(record, of: batch)
+      } catch {
+        try note(error, about: record.key)
+        refused.insert(record.key)
+      }
+    }
+    return refused
+  }
+
+  /// Rows of other models wait where a live object of a capture shows one, or where they have come beside one.
+  private mutating func retireOthers(of batch: CaptureBatch) throws(ArchiveError) {
+    for kind in batch.kinds {
+      if let tag = kind.classTag { acceptedClasses[tag] = kind.acceptedClasses }
+    }
+    defer { arrived = [] }
+    guard !numbered.isEmpty else { return }
+    for record in batch.records {
+      if let row = row(of: record.key) { try retireOthers(of: row) }
+    }
+    for row in arrived {
+      guard let place = try place(of: currentRow(row)) else { continue }
+      for held in try rows(at: place) where holders[held] != nil { try retireOthers(of: held) }
+    }
+  }
+
   /// Brings one object's record up to date.
   private mutating func store(
     _ record: CaptureBatch.Record, of batch: CaptureBatch
   ) throws(ArchiveError) {
     let key = record.key
-    // Noted again if that is still so.
-    if !unencoded.isEmpty { unencoded[key] = nil }
-    guard holding(key) != nil else { return }
+    guard var holding = holding(key) else { return }
     let attributes = batch.attributes(of: record)
     let entries = batch.entries(of: record)
     do throws(ArchiveError) {
-      try takeModel(record, of: batch, attributes, entries)
-      guard var holding = holding(key) else { return }
       holding.attributes = attributes
       let isNew = !holding.isCaptured
       holding.isCaptured = true
       holding.isAskedFor = batch.kinds[record.kind].isAskedFor
       hold(holding, key)
-      if let row = holding.row {
-        try setStanding(attributes, of: row)
-        try retireOthers(of: row, batch.kinds[record.kind].acceptedClasses)
-      }
+      if let row = holding.row { try setStanding(attributes, of: row) }
       guard try isEdited(record, of: batch, entries, isNew: isNew) else { return }
       // The place of an object that is referred to is no edit.
       let compared = batch.targets[key] == nil ? nil : try baseline(record, of: batch)
       try write(entries, attributes, key, compared)
     } catch {
-      guard error.isOfValues else { throw error }
-      if error.code == .limitExceeded, let place = holding(key)?.place, holding(key)?.row == nil {
-        return try refuse(place, because: error)
-      }
-      // Met with values that can't be encoded: the first that can be are an edit.
-      if let holding = holding(key), holding.record == nil, holding.baseline == nil { try note(.unencodable, key) }
-      unencoded[key] = error.cause?.descriptionWithoutState ?? error.message
+      try note(error, about: key)
     }
+  }
+
+  /// Notes why an object's values or place could not be stored; errors that are no matter of these are thrown on.
+  private mutating func note(_ error: ArchiveError, about key: CaptureBatch.Key) throws(ArchiveError) {
+    guard error.isOfValues else { throw error }
+    if error.code == .limitExceeded, let place = holding(key)?.place, holding(key)?.row == nil {
+      return try refuse(place, because: error)
+    }
+    // Met with values that can't be encoded: the first that can be are an edit.
+    if let holding = holding(key), holding.record == nil, holding.baseline == nil { try note(.unencodable, key) }
+    unencoded[key] = error.cause?.descriptionWithoutState ?? error.message
   }
 
   /// The first model that an object names takes its row along, unless the values have changed since the last save: then the row
   /// stays as it is, and the object has another one.
-  private mutating func takeModel(
-    _ record: CaptureBatch.Record, of batch: CaptureBatch, _ attributes: RestorationArchive.Attributes,
-    _ entries: [RestorationArchive.Entry]
-  ) throws(ArchiveError) {
+  private mutating func takeModel(_ record: CaptureBatch.Record, of batch: CaptureBatch) throws(ArchiveError) {
     let key = record.key
-    guard let model = attributes.model, let holding = holding(key), let row = holding.row,
+    guard let model = record.model, let holding = holding(key), let row = holding.row,
       var stored = try writer.node(row)?.attributes, stored.model == nil
     else { return }
-    if try hasChanged(holding, record, of: batch, entries) { return try giveUpRow(key, attributes) }
+    if try hasChanged(holding, record, of: batch) { return try giveUpRow(key, batch.attributes(of: record)) }
     stored.model = model
     try writer.setAttributes(stored, of: row)
     try uniteHeld(row, key)
@@ -128,7 +161,7 @@ extension Table {
 
   /// Whether the values of an object that named no model so far are others than in the last save.
   private mutating func hasChanged(
-    _ holding: Holding, _ record: CaptureBatch.Record, of batch: CaptureBatch, _ entries: [RestorationArchive.Entry]
+    _ holding: Holding, _ record: CaptureBatch.Record, of batch: CaptureBatch
   ) throws(ArchiveError) -> Bool {
     guard holding.isCaptured, holding.attributes.model == nil else { return false }
     if let baseline = holding.baseline {
@@ -138,7 +171,7 @@ extension Table {
     guard let own = holding.record, try writer.node(own)?.hasRecord == true else { return false }
     // Those that can't be encoded are not those of a record.
     if valuesNow(record, of: batch) == .unencodable { return true }
-    return try !writer.hasRecord(of: own, entries: entries)
+    return try !writer.hasRecord(of: own, entries: batch.entries(of: record))
   }
 
   /// Finds the objects that name their first models with changed values: those below them come below other rows.
@@ -149,7 +182,7 @@ extension Table {
         holding.attributes.model == nil,
         let stored = try writer.node(row)?.attributes, stored.model == nil
       else { continue }
-      if try hasChanged(holding, record, of: batch, batch.entries(of: record)) { givingUp.insert(record.key) }
+      if try hasChanged(holding, record, of: batch) { givingUp.insert(record.key) }
     }
   }
 
@@ -178,7 +211,7 @@ extension Table {
     // Its values have changed since the last save.
     holding.place.isEdit = true
     holding.place.given = nil
-    let row = try requireRow(at: place, attributes, holding.protection)
+    let row = try requireRow(at: place, attributes, parts[former.part])
     holding.row = row
     hold(holding, key)
     try reopen(row)
@@ -191,7 +224,11 @@ extension Table {
       try move(child, to: Place(parent: row, identifier: there.identifier))
     }
     givingUp.remove(key)
-    for child in children { if let key = holders[child] { try uniteHeld(child, key) } }
+    for child in children {
+      guard let key = holders[currentRow(child)] else { continue }
+      broughtAlong.append(key)
+      try uniteHeld(currentRow(child), key)
+    }
     try becomeAbsent(former)
   }
 
@@ -252,7 +289,7 @@ extension Table {
     update(key) { $0.baseline = baseline }
   }
 
-  private mutating func baseline(
+  mutating func baseline(
     _ record: CaptureBatch.Record, of batch: CaptureBatch
   ) throws(ArchiveError) -> Baseline {
     .values(try digests.digest(batch.comparedEntries(of: record)))
@@ -554,9 +591,11 @@ extension Table {
       var last: NodeID?
       for node in present {
         let leader = leaders[node] ?? node
+        // A place stands where the first of its rows stands: others have come since.
+        let isPlaced = rows[leader] != nil
         if leaders[node] != nil { rows[leader, default: []].append(node) }
         if isLive.contains(leader) {
-          last = leader
+          if !isPlaced { last = leader }
         } else if leader == node {
           followers[last, default: []].append(node)
         }

@@ -85,8 +85,14 @@ struct Table: Sendable {
   var formerOrders: [NodeID: [FormerRow]] = [:]
   /// Where rows and records are that have become others' or have other numbers.
   var moved = MovedNodes()
+  /// The classes whose state may be given to live objects, by the tags of these.
+  var acceptedClasses: [RestorationArchive.ClassTag: Set<RestorationArchive.ClassTag>] = [:]
+  /// Rows that have come below others in this capture, or are not absent any more, as rows have become one.
+  var arrived: [NodeID] = []
   /// The objects that give their rows up in this capture, as they name their first models with changed values.
   var givingUp: Set<CaptureBatch.Key> = []
+  /// The objects below those that have given their rows up, which have come below the new ones.
+  var broughtAlong: [CaptureBatch.Key] = []
   /// The rows that objects have instead of others in the same places, by those.
   var successors: [NodeID: NodeID] = [:]
   /// The second and later records of rows, in the order of their saves.

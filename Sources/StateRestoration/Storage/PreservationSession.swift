@@ -270,9 +270,7 @@ struct PreservationSession: Sendable {
       }
     }
     let held = come.filter { table.holding($0)?.record != nil }
-    let before = held.isEmpty ? nil : table
-    try beside?.table.commit(besides)
-    if let before { try beside?.table.adopt(held, from: before) }
+    try beside?.table.commit(besides, adopting: held.isEmpty ? nil : .init(keys: held, other: table))
     // What held the state of those whose class has no key now is written anew without it.
     let rows = Dictionary(uniqueKeysWithValues: come.compactMap { key in table.row(of: key).map { (key, $0) } })
     try table.commit(readable)
