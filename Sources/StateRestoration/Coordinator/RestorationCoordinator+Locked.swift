@@ -79,6 +79,9 @@ struct Edits {
     applicationRecord = (readableApplication ?? applicationRecord.flatMap { places[$0] }).map(loaded.moved.record)
   }
 
+  /// Whether objects have records in the loaded state.
+  var hasRecords: Bool { !records.isEmpty }
+
   /// The record in the loaded state that an object has written; nil when it has written none.
   @MainActor func record(of object: any RestorableObject) -> NodeID? {
     records.isEmpty ? nil : records[ObjectIdentifier(object)]

@@ -423,7 +423,7 @@ extension RestoreTurn {
 
   private func existingChild(at index: Int) -> (any RestorableController)? {
     guard let parent = plan.nodes[index].parent, let identifier = plan.paths[index].last else { return nil }
-    let isUnlock = request.edits.archive != nil
+    let hasOwners = request.edits.hasRecords
     let table: ChildTable<any RestorableController>
     if let known = lookups.childTable(of: parent) {
       table = known
@@ -432,13 +432,13 @@ extension RestoreTurn {
       noteBeginning(of: parent)
       guard plan.nodes[parent].childCount > 8 else {
         let children = container.listedChildren
-        guard isUnlock else { return children.first { $0.restoration.identifier == identifier } }
+        guard hasOwners else { return children.first { $0.restoration.identifier == identifier } }
         return owner(of: index, among: children.filter { $0.restoration.identifier == identifier })
       }
       table = ChildTable(childrenOf: container)
       lookups.add(table, of: parent, among: plan.nodes.count)
     }
-    return isUnlock ? owner(of: index, among: table.children(identifier)) : table.child(identifier)
+    return hasOwners ? owner(of: index, among: table.children(identifier)) : table.child(identifier)
   }
 
   /// Of siblings that are called the same the one that has the row; the first one where none has.
