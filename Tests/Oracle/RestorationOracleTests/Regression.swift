@@ -2170,5 +2170,205 @@ struct Regression: Sendable, CustomTestStringConvertible {
         push root/b plain value=9
         restoreLate root/b
         """),
+    Regression(
+      name: "a row of another model is absent beside a page, also where the row above has become one with another",
+      script: """
+        push root/d plain model=B
+        show root model=A
+        save
+        show root
+        save
+        show root/d model=A
+        show root model=A
+        save
+        close root/d
+        save
+        launch
+        """),
+    Regression(
+      name: "so is one that comes beside a page which nobody has changed",
+      script: """
+        push root/d plain model=B
+        show root model=A
+        save
+        show root
+        save
+        show root/d model=A
+        save
+        show root model=A
+        save
+        close root/d
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that was closed before its parent's row became one with another leaves nothing there",
+      script: """
+        push root/d plain
+        show root model=B
+        push root/b plain
+        lock
+        save
+        launch
+        push root/b plain presented=yes
+        edit root value=11
+        unlock
+        show root model=B
+        close root/b
+        save
+        launch
+        """),
+    Regression(
+      name: "a place that another page has after a look stands where it stood",
+      script: """
+        push root/e plain
+        push root/c plain
+        save
+        launch hiding=e
+        push root/e diary
+        restoreLate root/e
+        move root/c root/e
+        rename root/e c
+        save
+        launch
+        """),
+    Regression(
+      name: "what a page has written in this run is no late page's",
+      script: """
+        push root/c plain
+        push root/b plain
+        push root/b/c plain model=A
+        restoreAgain
+        edit root/b/c value=8
+        forget root/c/d
+        show root/b/c model=B
+        move root/b/c root/c
+        push root/b/c plain model=A
+        save
+        restoreLate root/b/c
+        """),
+    Regression(
+      name: "a page above one that was left out names its model, and late pages below it are given nothing",
+      script: """
+        push root/e plain
+        killInSave call=28
+        killInLaunch call=36
+        show root model=A
+        edit root value=9
+        save
+        push root/e plain value=11
+        restoreLate root/e
+        """),
+    Regression(
+      name: "a row takes the model of a page whose values can't be encoded",
+      script: """
+        push root/b plain
+        save
+        cutPower losing=18446744073709551615
+        show root model=A
+        editUnencodable root value=2
+        unlock
+        save
+        crashInLaunch b decoding=yes
+        launch
+        """),
+    Regression(
+      name: "what lay below a row that has become one with another is found at the next launch",
+      script: """
+        show root model=A
+        push root/c diary
+        save
+        show root
+        edit root/c value=6
+        save
+        lock
+        launch replacing=c:sketch model=A
+        edit root value=8
+        unlock
+        push root/c diary
+        restoreLate root/c
+        """),
+    Regression(
+      name: "what lies below a page that names its first model takes that one's class of protection",
+      script: """
+        configure none
+        push root/a plain
+        push root/a/d plain value=3
+        save
+        show root/a model=B value=5
+        protect root/a complete
+        save
+        """),
+    Regression(
+      name: "so does a page that comes below it in the same look",
+      script: """
+        configure none
+        push root/a plain
+        push root/d plain value=3
+        save
+        move root/d root/a
+        show root/a model=B value=5
+        protect root/a complete
+        save
+        """),
+    Regression(
+      name: "of two pages of one name the one that has the row gets it at the unlock, also where nothing was edited",
+      script: """
+        configure none
+        push root/b plain presented=yes value=7
+        push root/d plain protection=complete
+        save
+        cutPower losing=18446744073709551615
+        rename root/b e
+        push root/e plain value=9
+        reverse root
+        unlock
+        """),
+    Regression(
+      name: "a record that a page with values beyond encoding had goes along into a class without a key",
+      script: """
+        configure none
+        push root/a plain
+        save
+        cutPower losing=18446744073709551615
+        editUnencodable root/a value=5
+        protect root/a first
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that is met anew below another model lies where its class says",
+      script: """
+        configure first
+        save
+        kill
+        lock
+        push root/e plain
+        protect root/e complete
+        show root model=B
+        protect root/e parent
+        show root
+        save
+        launch
+        """),
+    Regression(
+      name: "a place stands where the first of its rows stands",
+      script: """
+        show root model=B
+        push root/c plain
+        save
+        launch hiding=c
+        show root model=A
+        save
+        push root/b plain
+        show root
+        save
+        edit root/b value=9
+        push root/d plain
+        show root/b model=A
+        show root model=B
+        save
+        launch
+        """),
   ]
 }

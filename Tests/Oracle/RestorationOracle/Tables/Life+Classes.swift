@@ -76,6 +76,7 @@ extension Life {
     var inner = readable[0]
     for id in unreadable().subtracting(besideIDs).sorted() {
       besideIDs.insert(id)
+      if let row = inner.objects[id]?.standing?.row { leftBehind.insert(row) }
       come(id, inner.objects[id]?.standing)
     }
     // Of two siblings with one place one has it, whatever their classes.
@@ -103,6 +104,13 @@ extension Life {
     readable[0] = inner
   }
 
+  /// Divides once more, where a look has met objects anew.
+  mutating func divideAgain() {
+    guard mustDivide else { return }
+    mustDivide = false
+    divide()
+  }
+
   /// The state of an object lies beside from now on: it takes what it has along.
   private mutating func come(_ id: Int, _ former: Standing?) {
     guard objects[id]!.standing != nil, let former else { return }
@@ -112,7 +120,15 @@ extension Life {
     }
     objects[id]!.standing!.baseline = nil
     objects[id]!.standing!.met = former.own.isEmpty ? former.met : nil
-    objects[id]!.standing!.isUnedited = former.isUnedited && (former.own.isEmpty || former.saved == objects[id]!.value)
+    objects[id]!.standing!.isUnedited = former.isUnedited
+    let records = readable[0].table.rows[former.row]?.records.filter { former.own.contains($0.number) } ?? []
+    guard var record = records.last else { return }
+    // Its record goes along, until it has another one to write.
+    (record.number, record.save, record.isFirst) = (table.nextNumber(), nextSave, former.isUnedited)
+    let row = objects[id]!.standing!.row
+    table[row].records = Table.ordered(table[row].records + [record])
+    (objects[id]!.standing!.own, objects[id]!.standing!.saved) = ([record.number], former.saved)
+    written.insert(record.number)
   }
 
   /// Brings the rows of objects into the classes that those say.
@@ -141,9 +157,19 @@ extension Life {
     var outcome = Outcome()
     divide()
     look(known, &outcome)
+    divideAgain()
     write(known, isAcknowledged, &outcome)
     let other = readable[0].save(known, isAcknowledged: isAcknowledged)
-    if isAcknowledged { stored = readable[0].stored }
+    if isAcknowledged {
+      stored = readable[0].stored
+      // The name of a row that had to stay where it was waits as well.
+      if pending.count == earlierRuns, leftBehind.contains(where: { stored?.rows[$0] != nil }) {
+        var disk = table.revealed()
+        disk.removed = []
+        pending.append(disk)
+        outcome.hasChanged = true
+      }
+    }
     outcome.hasChanged = outcome.hasChanged || other.hasChanged
     outcome.hasWritten = outcome.hasWritten || other.hasWritten
     outcome.notEncoded.formUnion(other.notEncoded)
@@ -204,7 +230,9 @@ extension Life {
         return (way, now(row))
       }
     ) { first, _ in first }
-    let mapping = table.merge(own, keys: keys, ways: ways, known)
+    let edited = besideIDs.filter { objects[$0]?.standing?.isNotEncoded ?? false }
+      .compactMap { objects[$0]?.standing?.row }
+    let mapping = table.merge(own, keys: keys, ways: ways, edited: Set(edited), known)
     written = inner.written.union(written.compactMap { mapping.records[$0] })
     readableIDs = []
     for id in objects.keys.sorted() {
@@ -220,12 +248,13 @@ extension Life {
         readableIDs.insert(id)
       }
     }
+    // Two siblings with one place are met anew, as they are.
+    for id in kept { release(subtree: id) }
     let met = order().filter { besideIDs.contains($0) && objects[$0]!.standing!.baseline != nil }
     besideIDs = []
     held = Set(objects.values.compactMap { $0.standing?.row })
-    (isLocked, hasRestored, loadedRows, spentRows) = (false, true, Set(table.rows.keys), [])
-    loadedParents = table.rows.compactMapValues(\.key.place.parent)
-    closedRows = loadedRows.filter { table[$0].isClosed }
+    isLocked = false
+    noteLoaded()
     for id in objects.keys { objects[id]!.wasFound = false }
     restore(root, below: nil, Turn(kind: .unlock), make: make, known, &outcome)
     readableIDs = []
@@ -255,12 +284,14 @@ extension Life {
 
 extension Table {
   /// The order of siblings of which some were written beside: each of these stands behind the one that it stood behind.
-  mutating func arrangeBeside(_ children: [Int], of run: Table, _ mapping: Mapping, below target: Int) {
+  mutating func arrangeBeside(
+    _ children: [Int], of run: Table, _ edited: Set<Int>, _ mapping: Mapping, below target: Int
+  ) {
     func name(_ row: Int) -> String { self[row].isAway ? "\(row)" : self[row].key.place.identifier }
     var last: Int?
     for child in children {
-      guard run[child].isWay || run.hasRecords(inOrBelow: child), let row = mapping.rows[child],
-        self[target].children.contains(row)
+      guard run[child].isWay || edited.contains(child) || run.hasRecords(inOrBelow: child),
+        let row = mapping.rows[child], self[target].children.contains(row)
       else { continue }
       if !run[child].isWay, last.map({ name($0) != name(row) }) ?? true {
         let group = self[target].children.filter { name($0) == name(row) }

@@ -113,6 +113,10 @@ package struct Life: Hashable, Sendable {
   var readable: [Life] = []
   /// The objects whose state can't be read, and all below them.
   var besideIDs: Set<Int> = []
+  /// Whether one of them has become an object whose state can be read.
+  var mustDivide = false
+  /// The rows that those of them had before whose classes have become such.
+  var leftBehind: Set<Int> = []
   /// The objects that have their state while an unlock gives all others theirs.
   var readableIDs: Set<Int> = []
   /// The objects as they are once a launch has given them their state.
@@ -124,6 +128,8 @@ package struct Life: Hashable, Sendable {
   private var lateRows: Set<Int>?
   /// The rows below which they were then.
   var loadedParents: [Int: Int] = [:]
+  /// The records that they had then.
+  var loadedRecords: [Int: Set<Int>] = [:]
   /// The object that came late last, if nothing fitted it.
   private var askedInVain: Int?
   /// Those of them whose records objects were given: nobody who comes late is given them.
@@ -241,6 +247,7 @@ package struct Life: Hashable, Sendable {
         let isKept = siblings[child]
         if isKept != false { outcome.duplicates.insert(path + [objects[child]!.identifier]) }
         guard let isKept else {
+          leaveOthers(subtree: child, known)
           release(subtree: child)
           continue
         }
@@ -268,6 +275,14 @@ package struct Life: Hashable, Sendable {
     objects = objects.filter { onScreen.contains($0.key) }
   }
 
+  /// Objects without a place that show other models leave their rows all the same.
+  private mutating func leaveOthers(subtree id: Int, _ known: Knowledge) {
+    for id in subtree(id) {
+      guard let standing = objects[id]!.standing, leaves(objects[id]!, standing, id) == .changed else { continue }
+      leave(standing, .changed, known)
+    }
+  }
+
   /// Nobody has the rows of an object and those below it any more; they stay as they are.
   mutating func release(subtree id: Int) {
     for id in subtree(id) where objects[id]!.standing != nil { stand(id, nil) }
@@ -281,6 +296,11 @@ package struct Life: Hashable, Sendable {
       if let former = standing.parentRow, parent?.left.contains(former) ?? false {
         // Its parent shows another model: its row stays below that one's.
         comeByItself(id, leaving: standing.row, known)
+        // It is met as if it were new, also where its state has lain beside.
+        let isBelowBeside = object.parent.map(besideIDs.contains) ?? false
+        if !isBelowBeside, !(object.protection.map(away.contains) ?? false), besideIDs.remove(id) != nil {
+          mustDivide = true
+        }
       } else if let why = leaves(object, standing, id) {
         // A row that stays has gone along with a new name.
         if why == .namedModelWithEdits { table.move(standing.row, to: key(id, below: parent?.row).place) }
@@ -290,6 +310,7 @@ package struct Life: Hashable, Sendable {
         objects[id]!.standing!.isUnedited = why == .changed
         if why == .namedModelWithEdits {
           (objects[id]!.standing!.gaveUp, objects[id]!.standing!.foundRow) = (standing.row, standing.foundRow)
+          objects[id]!.standing!.isLeftOut = standing.isLeftOut
         }
       } else if standing.model != object.model {
         table[standing.row].key.model = object.model
@@ -394,6 +415,10 @@ package struct Life: Hashable, Sendable {
 
   /// Brings the table up to date with the live objects.
   mutating func commit(_ known: Knowledge, _ outcome: inout Outcome) {
+    table.noteOrders()
+    defer { table.formerOrders.value = [:] }
+    // What left with nothing unread in it is gone before rows become one.
+    sweep()
     moveKeys(known, renewing: true)
     for id in order() { settlePlace(of: objects[id]!.standing!, known) }
     protectRows()
@@ -485,6 +510,7 @@ package struct Life: Hashable, Sendable {
         table.move(objects[id]!.standing!.row, to: Place(parent: parent.row, identifier: place.identifier))
       }
     }
+    table.forgetEmptyPlaces()
     for id in order() {
       let standing = objects[id]!.standing!
       var key = key(id, below: standing.parentRow)
@@ -622,6 +648,14 @@ package struct Life: Hashable, Sendable {
 
   // MARK: - Giving
 
+  /// The records that an object can be given; one that comes late, of those alone that were loaded or are its own.
+  private func candidates(_ row: Int, retrying: Bool, joins: Bool, _ known: Knowledge) -> [Record] {
+    let found = table.candidates(row, retrying: retrying, joins: joins, known)
+    guard lateRows != nil else { return found }
+    let own = objects.values.first { $0.standing?.row == row }?.standing?.own ?? []
+    return found.filter { own.contains($0.number) || loadedRecords[row]?.contains($0.number) ?? false }
+  }
+
   /// Gives an object what is stored for it.
   private mutating func give(
     _ id: Int, below parentRow: Int?, retrying: Bool, _ known: Knowledge, _ outcome: inout Outcome
@@ -642,7 +676,8 @@ package struct Life: Hashable, Sendable {
     if let former, keeps, isHere {
       let found = former.hasWritten && lateRows == nil ? table.find(key, held: held, retrying: retrying, known) : []
       given.append(Given(id: id, key: key, blank: blank(found, besides: former.row, key.model)))
-      let candidates = table.candidates(former.row, retrying: retrying, joins: joins, known)
+      table[former.row].key.model = table[former.row].key.model ?? key.model
+      let candidates = candidates(former.row, retrying: retrying, joins: joins, known)
       supersede(id, candidates.filter { !table.isFirst($0, in: former.row) }, &outcome)
       objects[id]!.standing!.parentRow = parentRow
       objects[id]!.standing!.cameByItself = false
@@ -674,7 +709,7 @@ package struct Life: Hashable, Sendable {
     let named = Key(place: key.place, tag: key.tag, model: key.model ?? table[row].key.model)
     let isGiven =
       !(table[row].isClosed || lateRows != nil && closedRows.contains(row))
-      && table.candidates(row, retrying: retrying, joins: joins, known).contains { !$0.isFirst && known.decodes($0) }
+      && candidates(row, retrying: retrying, joins: joins, known).contains { !$0.isFirst && known.decodes($0) }
     let others =
       !isGiven
       ? []
@@ -688,7 +723,7 @@ package struct Life: Hashable, Sendable {
     settlePlace(of: objects[id]!.standing!, known)
     objects[id]!.standing!.isLeftOut = table[row].isClosed || lateRows != nil && closedRows.contains(row)
     if objects[id]!.standing!.isLeftOut { return }
-    var candidates = table.candidates(row, retrying: retrying, joins: joins, known)
+    var candidates = candidates(row, retrying: retrying, joins: joins, known)
     if keeps {
       supersede(id, candidates.filter { !table.isFirst($0, in: row) && !former!.own.contains($0.number) }, &outcome)
       return
@@ -909,7 +944,7 @@ package struct Life: Hashable, Sendable {
   /// Ends the process; what is stored stays.
   package mutating func end() {
     (table, objects, root, isLocked, held, written, hasRestored) = (Table(), [:], nil, false, [], [], false)
-    (readable, besideIDs, readableIDs, launched) = ([], [], [], [:])
+    (readable, besideIDs, leftBehind, readableIDs, launched) = ([], [], [], [], [:])
     deaths = []
   }
 
@@ -940,9 +975,8 @@ package struct Life: Hashable, Sendable {
   private mutating func restoreAll(_ turn: Turn, make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
     guard let root else { return outcome }
-    (hasRestored, loadedRows, spentRows) = (true, Set(table.rows.keys), [])
-    loadedParents = table.rows.compactMapValues(\.key.place.parent)
-    closedRows = turn.isRetry ? [] : loadedRows.filter { table[$0].isClosed }
+    noteLoaded()
+    if turn.isRetry { closedRows = [] }
     for id in objects.keys { objects[id]!.wasFound = false }
     restore(root, below: nil, turn, make: make, known, &outcome)
     for id in subtree(root) where objects[id]!.standing?.own.isEmpty == true && objects[id]!.standing?.baseline == nil {
@@ -954,6 +988,14 @@ package struct Life: Hashable, Sendable {
     // The turn ends with a look.
     if !isLocked { capture(known, &outcome) }
     return outcome
+  }
+
+  /// Notes what a turn has loaded, which late objects are given.
+  mutating func noteLoaded() {
+    (hasRestored, loadedRows, spentRows) = (true, Set(table.rows.keys), [])
+    loadedParents = table.rows.compactMapValues(\.key.place.parent)
+    loadedRecords = table.rows.mapValues { Set($0.records.map(\.number)) }
+    closedRows = loadedRows.filter { table[$0].isClosed }
   }
 
   /// The device is unlocked: what this run stored is merged into what is stored, and everything is given.
@@ -1005,9 +1047,8 @@ package struct Life: Hashable, Sendable {
       objects[id]!.standing = standing
     }
     held = Set(objects.values.compactMap { $0.standing?.row })
-    (isLocked, hasRestored, loadedRows, spentRows) = (false, true, Set(table.rows.keys), [])
-    loadedParents = table.rows.compactMapValues(\.key.place.parent)
-    closedRows = loadedRows.filter { table[$0].isClosed }
+    isLocked = false
+    noteLoaded()
     for id in objects.keys { objects[id]!.wasFound = false }
     let met = order().filter { objects[$0]!.standing!.baseline != nil }
     restore(root, below: nil, Turn(kind: .unlock), make: make, known, &outcome)
@@ -1059,6 +1100,7 @@ package struct Life: Hashable, Sendable {
     let unspent = Set(loadedRows.subtracting(spentRows).map(now))
     for row in gone {
       if loadedParents[now(row)] == nil { loadedParents[now(row)] = loadedParents[row] }
+      if loadedRecords[now(row)] == nil { loadedRecords[now(row)] = loadedRecords[row] }
       loadedParents[row] = nil
     }
     loadedRows = Set(loadedRows.map(now))
@@ -1074,12 +1116,17 @@ package struct Life: Hashable, Sendable {
     let row = objects[parent]!.standing!.foundRow!
     let key = key(id, below: row)
     let rows = table.rows(at: key.place).filter { loadedRows.contains($0) && loadedParents[$0] == row }
-    guard objects[id]!.standing == nil else { return rows.isEmpty ? nil : row }
-    // One that was there, and is not any more, has left, with all below it that has records of its own.
+    // One that a look has met searches the row of exactly its key alone.
+    if let standing = objects[id]!.standing { return rows.isEmpty || spentRows.contains(standing.row) ? nil : row }
+    // One that was there, and is not any more, has left, with all below it that has records of its own: no look tells which
+    // of them left first.
     let onScreen = Set(root.map { subtree($0) } ?? [])
     for gone in objects.keys.sorted() where !onScreen.contains(gone) {
       guard let standing = objects[gone]!.standing, rows.contains(standing.row) else { continue }
-      for below in subtree(gone) {
+      let inside = Set(table.subtree(standing.row))
+      let off = objects.keys.sorted().filter { !onScreen.contains($0) }
+      let leftBefore = off.filter { objects[$0]!.standing.map { inside.contains($0.row) } ?? false }
+      for below in (subtree(gone) + leftBefore).distinct {
         guard let standing = objects[below]!.standing else { continue }
         stand(below, nil)
         if below == gone || !standing.own.isEmpty || spentRows.contains(standing.row) {
@@ -1170,6 +1217,7 @@ package struct Life: Hashable, Sendable {
     var outcome = Outcome()
     divide()
     capture(known, &outcome)
+    divideAgain()
     if !readable.isEmpty { readable[0].capture(known, &outcome) }
   }
 
@@ -1277,7 +1325,10 @@ extension Table {
   /// - Parameters:
   ///   - keys: The keys of rows that are live.
   ///   - ways: Where rows are that are only the way to others, as far as that is known.
-  mutating func merge(_ run: Table, keys: [Int: Key], ways: [Int: Int] = [:], _ known: Knowledge) -> Mapping {
+  ///   - edited: Rows of objects with values that could not be written.
+  mutating func merge(
+    _ run: Table, keys: [Int: Key], ways: [Int: Int] = [:], edited: Set<Int> = [], _ known: Knowledge
+  ) -> Mapping {
     var mapping = Mapping()
     let first = save
     var ofRun = known
@@ -1302,11 +1353,12 @@ extension Table {
         if found == nil { self[target].isPresent = false }
         mapping.rows[number] = target
         for child in row.children { add(child) }
-        arrangeBeside(row.children, of: run, mapping, below: target)
+        arrangeBeside(row.children, of: run, edited, mapping, below: target)
         return
       }
       // A row that has nothing, leads nowhere and tells of no order is not added.
-      let hasSiblings = row.key.place.parent.map { run[$0].children.count > 1 } ?? false
+      let hasSiblings =
+        row.key.place.parent.map { run[$0].children.contains { run[$0].key.place != row.key.place } } ?? false
       if found == nil, row.records.isEmpty, row.children.isEmpty, !hasSiblings, keys[number] == nil { return }
       // The class of rows is that of their records.
       let target =

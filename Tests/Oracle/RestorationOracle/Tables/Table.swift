@@ -82,10 +82,18 @@ package struct Table: Hashable, Sendable {
   package var isBeside = false
   /// The rows that have become one with others, by their numbers.
   var united = Derived<[Int: Int]>([:])
+  /// How the places below rows stood before a look brought the table up to date.
+  var formerOrders = Derived<[Int: [FormerChild]]>([:])
   /// What was removed from this table, and why.
   package var removed: [Removed] = []
   /// The rows of each place, so that a thousand siblings are no thousand comparisons each.
   private var places = Derived<[Place: [Int]]>([:])
+
+  /// A row as it stood below another one.
+  struct FormerChild: Sendable {
+    var row: Int
+    var name: String
+  }
 
   package struct Removed: Hashable, Sendable {
     package var record: Record
@@ -298,26 +306,61 @@ package struct Table: Hashable, Sendable {
 
   /// The order of siblings: some rows below a row in an order, and with each the others of its place; those of each other place
   /// stand together, behind the place that they stood behind.
+  ///
+  /// A place that has other rows than before stands where it stood.
   mutating func arrange(_ ordered: [Int], below row: Int) {
-    // What is hidden is a place of its own.
-    func name(_ child: Int) -> String { self[child].isAway ? "\(child)" : self[child].key.place.identifier }
+    let present = self[row].children.map(name)
     let names = ordered.map(name).distinctOfMany
     let isOrdered = Set(names)
     var followers: [String: [String]] = [:]
     var first: [String] = []
     var seen: Set<String> = []
     var last: String?
-    for child in self[row].children {
-      let name = name(child)
-      if isOrdered.contains(name) {
-        last = name
-      } else if seen.insert(name).inserted {
-        if let last { followers[last, default: []].append(name) } else { first.append(name) }
+    let isPresent = Set(present)
+    let former = placesAsTheyStood(below: row).filter(isPresent.contains)
+    for names in [former, present] {
+      last = nil
+      // A place stands where the first of its rows stands.
+      for name in names.distinctOfMany {
+        if isOrdered.contains(name) {
+          last = name
+        } else if seen.insert(name).inserted {
+          if let last { followers[last, default: []].append(name) } else { first.append(name) }
+        }
       }
     }
     var rows: [String: [Int]] = [:]
     for child in self[row].children { rows[name(child), default: []].append(child) }
     self[row].children = (first + names.flatMap { [$0] + (followers[$0] ?? []) }).flatMap { rows[$0] ?? [] }
+  }
+
+  /// What is hidden is a place of its own.
+  private func name(_ child: Int) -> String {
+    self[child].isAway ? "\(child)" : self[child].key.place.identifier
+  }
+
+  /// Notes how the places below all rows stand.
+  mutating func noteOrders() {
+    formerOrders.value = rows.compactMapValues { row in
+      row.children.isEmpty ? nil : row.children.map { FormerChild(row: $0, name: name($0)) }
+    }
+  }
+
+  /// Places without rows have stood nowhere, whatever comes into them from other rows.
+  mutating func forgetEmptyPlaces() {
+    for (row, former) in formerOrders.value {
+      let children = Set(rows[row]?.children ?? [])
+      let present = Set(children.map(name))
+      formerOrders.value[row] = former.filter { present.contains($0.name) || children.contains($0.row) }
+    }
+  }
+
+  /// The places below a row as they stood; one that was called otherwise stands where its row stood.
+  private func placesAsTheyStood(below row: Int) -> [String] {
+    let children = Set(self[row].children)
+    return (formerOrders.value[row] ?? []).flatMap { one in
+      children.contains(one.row) ? [name(one.row), one.name] : [one.name]
+    }
   }
 
   /// The row of a place that restoring makes an object for: of those that are present the one that was live last.
