@@ -162,6 +162,7 @@ extension LiveTree {
     }
     walk.hasMoved = true
     var given = self.given.take(node)
+    if given != nil, isBelowWholeRow(parent) { (given, node.identity) = (nil, nil) }
     node.givenNode = given?.node
     if case .own? = given {
       // Observing an object takes reading it, so that only others wait.
@@ -172,6 +173,18 @@ extension LiveTree {
     node.cameByItself = given == nil && node.former == nil
     node.isNewcomer = node.cameByItself
     put(node, given: given, isEdit: isEdit)
+  }
+
+  /// Whether one above has come by itself in this capture, as it shows another model: the row that it had stays whole, with what
+  /// objects below it were given.
+  private func isBelowWholeRow(_ parent: LiveNode?) -> Bool {
+    guard !walk.cameAnew.isEmpty else { return false }
+    var next = parent
+    while let node = next {
+      if node.cameByItself, walk.cameAnew[node.key] != nil { return true }
+      next = node.parent
+    }
+    return false
   }
 
   func place(_ node: LiveNode, identifier: RestorationIdentifier, parent: LiveNode?) {

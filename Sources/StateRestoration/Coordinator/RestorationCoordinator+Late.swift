@@ -124,8 +124,12 @@ extension RestorationCoordinator {
       // One that a turn has found a row for is asked for no other.
       if let controller = late.object as? any RestorableController, turn.index(of: controller) != nil { return nil }
       turn.keepsLate = { [tree] object in tree.node(of: object).map { !tree.mayBeGiven($0) } ?? false }
+      turn.hasRowNow = { [tree, worker] object, row in
+        guard let key = tree.node(of: object)?.key else { return false }
+        return worker.runNow { $0.table.row(of: key) == $0.table.currentRow(row) }
+      }
     }
-    defer { turn.keepsLate = nil }
+    defer { (turn.keepsLate, turn.hasRowNow) = (nil, nil) }
     let found = turn.makeObjects(for: late.object, at: lead)
     let range = found.map { $0..<turn.plan.nodes[$0].end } ?? lead..<lead
     turn.installChildren(in: range)

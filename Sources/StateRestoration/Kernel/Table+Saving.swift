@@ -81,15 +81,27 @@ extension Table {
   /// Has the objects that name their first models take rows of these; returns those for which that failed.
   private mutating func takeModels(of batch: CaptureBatch) throws(ArchiveError) -> Set<CaptureBatch.Key> {
     var refused: Set<CaptureBatch.Key> = []
+    var named: [CaptureBatch.Key] = []
     for record in batch.records {
+      let key = record.key
       // Noted again if that is still so.
-      if !unencoded.isEmpty { unencoded[record.key] = nil }
-      guard record.model != nil, holding(record.key) != nil else { continue }
+      if !unencoded.isEmpty { unencoded[key] = nil }
+      guard record.model != nil, holding(key) != nil else { continue }
       do throws(ArchiveError) {
-        try takeModel(record, of: batch)
+        if try takeModel(record, of: batch) { named.append(key) }
       } catch {
-        try note(error, about: record.key)
-        refused.insert(record.key)
+        try note(error, about: key)
+        refused.insert(key)
+      }
+    }
+    // The keys of live objects change all at once: only then rows become one.
+    for key in named {
+      guard let row = row(of: key) else { continue }
+      do throws(ArchiveError) {
+        try uniteHeld(row, key)
+      } catch {
+        try note(error, about: key)
+        refused.insert(key)
       }
     }
     return refused
@@ -148,15 +160,22 @@ extension Table {
 
   /// The first model that an object names takes its row along, unless the values have changed since the last save: then the row
   /// stays as it is, and the object has another one.
-  private mutating func takeModel(_ record: CaptureBatch.Record, of batch: CaptureBatch) throws(ArchiveError) {
+  ///
+  /// - Returns: Whether the row has the model now.
+  private mutating func takeModel(
+    _ record: CaptureBatch.Record, of batch: CaptureBatch
+  ) throws(ArchiveError) -> Bool {
     let key = record.key
     guard let model = record.model, let holding = holding(key), let row = holding.row,
       var stored = try writer.node(row)?.attributes, stored.model == nil
-    else { return }
-    if try hasChanged(holding, record, of: batch) { return try giveUpRow(key, batch.attributes(of: record)) }
+    else { return false }
+    guard try !hasChanged(holding, record, of: batch) else {
+      try giveUpRow(key, batch.attributes(of: record))
+      return false
+    }
     stored.model = model
     try writer.setAttributes(stored, of: row)
-    try uniteHeld(row, key)
+    return true
   }
 
   /// Whether the values of an object that named no model so far are others than in the last save.

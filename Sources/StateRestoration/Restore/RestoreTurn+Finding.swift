@@ -126,8 +126,8 @@ extension RestoreTurn {
 
   /// Whether a row is given to nobody, which is noted.
   private func refusal(of row: Int, to object: any RestorableObject) -> Refusal? {
-    // What an object has written in this run is not gone, and its row is open.
-    if isKept(object) { return nil }
+    // What an object has written in this run is not gone, and the row in which it is has been opened.
+    if isKept(object), !isClosed(row) || hasRow(object, row) { return nil }
     if !hasWritten(object, in: row) {
       if progress[row].reason?.deletesState == true { return .gone }
       if let reason = end(of: row) {
@@ -139,6 +139,11 @@ extension RestoreTurn {
     shutOut.append((WeakObject(object: object), row))
     fail(row, .leftOutAfterCrash)
     return .closed
+  }
+
+  /// Whether a late object that keeps what it has has a row already.
+  private func hasRow(_ object: any RestorableObject, _ row: Int) -> Bool {
+    hasRowNow?(object, plan.nodes[row].id) ?? true
   }
 
   /// Why the only record of a row can't be given; nil when it can, or when there is none.

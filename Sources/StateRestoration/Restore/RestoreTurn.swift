@@ -28,6 +28,8 @@ internal import RestorationArchive
   /// While a late object is given its state: whether one that is there keeps what it has.
   var keepsLate: ((any RestorableObject) -> Bool)? { didSet { keptLate = [:] } }
   private var keptLate: [ObjectIdentifier: Bool] = [:]
+  /// While a late object is given its state: whether an object has a row now.
+  var hasRowNow: ((any RestorableObject, NodeID) -> Bool)?
   /// Rows that their objects have left, as they showed another model or were of another class.
   private var outgrown: Set<Int> = []
   /// Rows that have become absent since they were loaded.

@@ -2370,5 +2370,123 @@ struct Regression: Sendable, CustomTestStringConvertible {
         save
         launch
         """),
+    Regression(
+      name: "a page that got its state late leaves it where it was when the page above shows another model",
+      script: """
+        show root model=A
+        push root/b plain value=5
+        save
+        launch model=A hiding=b
+        show root
+        push root/b plain
+        restoreLate root/b
+        save
+        launch model=A
+        """),
+    Regression(
+      name: "so does one that was left out after a crash",
+      script: """
+        push root/b sketch
+        save
+        crashInLaunch b
+        launch model=A
+        show root
+        push root/b sketch
+        restoreLate root/b
+        save
+        launch model=A
+        """),
+    Regression(
+      name: "nothing is made below a row that was left out, also for a late page that keeps what it has",
+      script: """
+        push root/b plain
+        push root/b/b plain
+        save
+        crashInLaunch b
+        push root/b plain model=B
+        save
+        show root/b
+        restoreLate root/b
+        """),
+    Regression(
+      name: "a record that goes along into a class without a key stays as it is",
+      script: """
+        configure none
+        push root/c plain value=1
+        save
+        cutPower losing=18446744073709551615
+        launch version=2
+        protect root/c first
+        unlock
+        launch
+        """),
+    Regression(
+      name: "a page with values beyond encoding is not made from what was written beside",
+      script: """
+        configure none
+        save
+        kill
+        lock
+        push root/c plain protection=complete
+        editUnencodable root/c value=12
+        rename root/c a
+        push root/b plain
+        show root/a model=B
+        killInSave call=32
+        launch
+        unlock
+        """),
+    Regression(
+      name: "a page without a place that shows another model leaves its row",
+      script: """
+        push root/b plain
+        push root/b/b plain model=B
+        save
+        show root/b/b
+        move root/b/b root
+        save
+        launch
+        """),
+    Regression(
+      name: "of two pages that name models in one look each gets its row before rows become one",
+      script: """
+        save
+        launch
+        show root model=B
+        push root/e note
+        push root/c plain
+        restoreLate root/c
+        toggle A
+        show root
+        save
+        show root/e model=A
+        show root model=B
+        restoreAgain
+        """),
+    Regression(
+      name: "a page for which a locked launch has found nothing came by itself",
+      script: """
+        show root model=B
+        save
+        cutPower losing=18446744073709551615
+        launch model=A
+        unlock
+        show root value=9
+        killInSave call=36
+        launch model=A
+        """),
+    Regression(
+      name: "a place that a renamed page has left stands where that page stands",
+      script: """
+        push root/d plain
+        push root/d/d plain
+        push root/d/b plain
+        save
+        launch hiding=b
+        rename root/d/d a
+        push root/d/d plain
+        save
+        launch
+        """),
   ]
 }

@@ -310,10 +310,22 @@ import Synchronization
       page(at: path.names)?.restoration.protection = protection?.ofDevice
       change(path.names) { $0.protection = protection }
     case .show(let path, let model, let value):
+      // The rows of what it shows so far stay as they are, with all that is below them.
+      if page(at: path.names)?.restoration.model?.rawValue != model { noteShared(below: path.names) }
       page(at: path.names)?.restoration.model = model.map { ModelIdentifier(rawValue: $0) }
       change(path.names) { $0.model = model }
       if value > 0 { fill(path.names, value, 0) }
     default: break
+    }
+  }
+
+  /// Notes what may be in parts of two classes from now on: what pages have had in one stays there.
+  private func noteShared(below path: [String]) {
+    guard let page = page(at: path) else { return }
+    var waiting = [page]
+    while let next = waiting.popLast() {
+      sharedItems.formUnion(next.content.items)
+      waiting += next.pages
     }
   }
 

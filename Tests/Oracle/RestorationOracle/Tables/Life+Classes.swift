@@ -233,6 +233,8 @@ extension Life {
     let edited = besideIDs.filter { objects[$0]?.standing?.isNotEncoded ?? false }
       .compactMap { objects[$0]?.standing?.row }
     let mapping = table.merge(own, keys: keys, ways: ways, edited: Set(edited), known)
+    liveOnly = mapping.liveOnly
+    defer { liveOnly = [] }
     written = inner.written.union(written.compactMap { mapping.records[$0] })
     readableIDs = []
     for id in objects.keys.sorted() {

@@ -126,6 +126,8 @@ package struct Life: Hashable, Sendable {
   /// The rows that it has loaded: late objects are given those.
   var loadedRows: Set<Int> = []
   private var lateRows: Set<Int>?
+  /// Rows that an unlock finds for nobody, as they are there only for the objects that have them.
+  var liveOnly: Set<Int> = []
   /// The rows below which they were then.
   var loadedParents: [Int: Int] = [:]
   /// The records that they had then.
@@ -690,7 +692,7 @@ package struct Life: Hashable, Sendable {
     let own = joins && isHere ? former.flatMap { $0.own.isEmpty ? nil : $0.row } : nil
     let found =
       own.map { [$0] }
-      ?? table.find(key, held: held, retrying: retrying, known).filter { row in
+      ?? table.find(key, held: held.union(liveOnly), retrying: retrying, known).filter { row in
         lateRows.map { $0.contains(row) && loadedParents[row] == key.place.parent } ?? true
       }
     let gone = found.prefix { $0 != former?.row && known.isGone(table[$0], in: table) }
@@ -968,6 +970,7 @@ package struct Life: Hashable, Sendable {
     for row in table.children(of: nil) { table[row].protection = protection }
     table.united.value = [:]
     table.hide(away)
+    table.noteLaterOfWeaker()
     table.uniteAll(held: [], known)
     for run in pending { _ = table.merge(run, keys: [:], known) }
   }
@@ -1029,6 +1032,8 @@ package struct Life: Hashable, Sendable {
     let hasDied = !deaths.isEmpty
     deaths = []
     let mapping = table.merge(own, keys: keys, known)
+    liveOnly = mapping.liveOnly
+    defer { liveOnly = [] }
     if hasDied {
       // The mark is on the disk before anything goes on, with all that is merged.
       var disk = table
@@ -1280,6 +1285,8 @@ extension Table {
   struct Mapping {
     var rows: [Int: Int] = [:]
     var records: [Int: Int] = [:]
+    /// Rows that are there only as their objects are.
+    var liveOnly: Set<Int> = []
   }
 
   /// Unites all rows that share a key.
@@ -1357,15 +1364,18 @@ extension Table {
         return
       }
       // A row that has nothing, leads nowhere and tells of no order is not added.
-      let hasSiblings =
-        row.key.place.parent.map { run[$0].children.contains { run[$0].key.place != row.key.place } } ?? false
-      if found == nil, row.records.isEmpty, row.children.isEmpty, !hasSiblings, keys[number] == nil { return }
+      let hasSiblings = row.key.place.parent.map { run[$0].children.count > 1 } ?? false
+      // Of one that was written beside, what could be read tells the order.
+      let isTelling = run.isBeside ? run.hasRecords(inOrBelow: number) : !row.children.isEmpty || hasSiblings
+      let hasNothing = found == nil && row.records.isEmpty && !isTelling
+      if hasNothing, keys[number] == nil { return }
       // The class of rows is that of their records.
       let target =
         found ?? insert(Key(place: key.place, tag: named.tag, model: key.model), protection: row.protection)
       if self[target].protection.rawValue < row.protection.rawValue { self[target].protection = row.protection }
       if !row.records.isEmpty { self[target].key.tag = row.key.tag }
       mapping.rows[number] = target
+      if hasNothing { mapping.liveOnly.insert(target) }
       for record in row.records {
         var record = record
         let number = nextNumber()

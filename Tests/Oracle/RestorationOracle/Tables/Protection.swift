@@ -62,6 +62,22 @@ extension Table {
     }
   }
 
+  /// Where a run that could not read a row had another one of a weaker class in its place, that counts as live last.
+  mutating func noteLaterOfWeaker() {
+    let places = Dictionary(grouping: rows.keys.filter { !rows[$0]!.isAway }) { rows[$0]!.key.place }
+    for found in places.values where found.count > 1 {
+      let present = found.filter { self[$0].isPresent }
+      guard let weakest = present.min(by: { self[$0].protection.rawValue < self[$1].protection.rawValue }),
+        self[weakest].lastLive == save
+      else { continue }
+      let weaker = found.filter { self[$0].protection.rawValue < self[weakest].protection.rawValue + 1 }
+      let first = weaker.map { self[$0].lastLive }.min() ?? save
+      for row in present where self[row].protection.rawValue > self[weakest].protection.rawValue {
+        if self[row].lastLive == save { self[row].lastLive = first - 1 }
+      }
+    }
+  }
+
   /// The class of a row below another one, or of the one at the top.
   func inherited(below parent: Int?) -> Protection { parent.flatMap { rows[$0]?.protection } ?? topProtection }
 }

@@ -355,12 +355,10 @@ package struct Table: Hashable, Sendable {
     }
   }
 
-  /// The places below a row as they stood; one that was called otherwise stands where its row stood.
+  /// The places below a row as they stood; a row that is called otherwise stands where it stood.
   private func placesAsTheyStood(below row: Int) -> [String] {
     let children = Set(self[row].children)
-    return (formerOrders.value[row] ?? []).flatMap { one in
-      children.contains(one.row) ? [name(one.row), one.name] : [one.name]
-    }
+    return (formerOrders.value[row] ?? []).map { children.contains($0.row) ? name($0.row) : $0.name }
   }
 
   /// The row of a place that restoring makes an object for: of those that are present the one that was live last.
