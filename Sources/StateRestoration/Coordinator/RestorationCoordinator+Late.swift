@@ -65,6 +65,10 @@ extension RestorationCoordinator {
     defer { if lateObjects == nil { lookAtNewcomers(.noticed) } }
     guard let index = storedPlace(at: late.path) else { return nil }
     let lead = turn.plan.lead(of: index)
+    // What one above has shown before stays where it is.
+    let parent = turn.plan.nodes[lead].parent.flatMap { turn.controller(at: $0) }
+    let above = parent.flatMap { tree.node(of: $0) }?.chain.compactMap(\.controller) ?? []
+    if above.contains(where: tree.showsAnotherModel) { return nil }
     if turn.wasRefused(late.object, at: lead) {
       return NodeReport(path: late.path, result: .notRestored(turn.mismatch(of: late.object, with: lead)))
     }
@@ -89,7 +93,9 @@ extension RestorationCoordinator {
     for row in turn.plan.rows(ledBy: lead) {
       guard let object = turn.object(at: row) else { continue }
       if object === late.object { return true }
-      if identifier(of: object) == late.path.last, turn.isInstalled(object, at: row) { return true }
+      // One that is called otherwise now has it all the same, unless it shows another model.
+      let isIts = identifier(of: object) == late.path.last || !turn.isOutgrown(row)
+      if isIts, turn.isInstalled(object, at: row) { return true }
     }
     guard let parent = turn.plan.nodes[lead].parent.flatMap({ turn.controller(at: $0) }),
       let above = tree.node(of: parent)

@@ -230,7 +230,12 @@ extension Table {
     // Its values have changed since the last save.
     holding.place.isEdit = true
     holding.place.given = nil
-    let row = try requireRow(at: place, attributes, parts[former.part])
+    // What waits below a row that the parent gives up is not the object's.
+    let isBelowOther = holding.place.parent.map(givingUp.contains) == true
+    let row =
+      isBelowOther
+      ? try insert(at: place, attributes, parts[former.part])
+      : try requireRow(at: place, attributes, parts[former.part])
     holding.row = row
     hold(holding, key)
     try reopen(row)

@@ -126,6 +126,9 @@ internal import RestorationArchive
     if let index = index(of: controller) { outgrown.insert(index) }
   }
 
+  /// Whether the controller that was given a row has left it, as it shows another model or is of another class.
+  func isOutgrown(_ row: Int) -> Bool { outgrown.contains(row) }
+
   /// Whether a row waits for an object: its own one left, or shows another model, before the launch or since.
   func isAbsent(_ row: Int) -> Bool { plan.nodes[row].isAbsent || absentSince.contains(row) }
 

@@ -1150,10 +1150,11 @@ package struct Life: Hashable, Sendable {
   /// Whether restoring has found a row for an object, which fits it and those above it as they are now.
   private func isGivenHere(_ id: Int, _ known: Knowledge) -> Bool {
     func fits(_ id: Int) -> Bool {
-      guard let standing = objects[id]!.standing, standing.wasFound, let row = table.rows[standing.row] else {
-        return true
-      }
-      let (object, model) = (objects[id]!, row.key.model)
+      let object = objects[id]!
+      guard let standing = object.standing else { return true }
+      if leaves(object, standing, id) == .changed { return false }
+      guard standing.wasFound, let row = table.rows[standing.row] else { return true }
+      let model = row.key.model
       return known.lineage(of: object.tag).contains(known.today(row.key.tag))
         && (model == nil || object.model == nil || model == object.model)
     }
