@@ -2488,5 +2488,45 @@ struct Regression: Sendable, CustomTestStringConvertible {
         save
         launch
         """),
+    Regression(
+      name: "what waits below a row that is given up is nobody's, also where a page below gives its own up",
+      script: """
+        push root/b plain model=B
+        edit root/b value=6
+        save
+        show root/b
+        save
+        launch version=3
+        show root model=A value=13
+        show root/b model=B value=14
+        save
+        launch
+        """),
+    Regression(
+      name: "a page that has a row that it could not read keeps it under another name",
+      script: """
+        launch version=3
+        push root/b special model=B
+        push root/b/a plain
+        save
+        launch
+        rename root/b d
+        push root/b special model=B
+        restoreLate root/b
+        """),
+    Regression(
+      name: "a late page is given nothing below one that shows another model since",
+      script: """
+        push root/c note
+        save
+        launch hiding=c
+        show root model=A value=1
+        save
+        show root model=B
+        push root/c special
+        restoreLate root/c
+        save
+        launch
+        """),
   ]
 }
