@@ -89,13 +89,20 @@ extension RestorationCoordinator {
   }
 
   /// Whether a live object has a place: the late object itself, as it was given that, or another one that stands there.
+  ///
+  /// One that is called otherwise by now has its own row alone.
   private func isHeld(_ lead: Int, in turn: RestoreTurn, butBy late: LateObject) -> Bool {
-    for row in turn.plan.rows(ledBy: lead) {
+    turn.heldRows = []
+    let rows = turn.plan.rows(ledBy: lead)
+    for row in rows {
       guard let object = turn.object(at: row) else { continue }
       if object === late.object { return true }
-      // One that is called otherwise now has it all the same, unless it shows another model.
-      let isIts = identifier(of: object) == late.path.last || !turn.isOutgrown(row)
-      if isIts, turn.isInstalled(object, at: row) { return true }
+      guard turn.isInstalled(object, at: row) else { continue }
+      if identifier(of: object) == late.path.last { return true }
+      if !turn.isOutgrown(row) { turn.heldRows.insert(row) }
+    }
+    if !turn.heldRows.isEmpty, rows.allSatisfy({ turn.heldRows.contains($0) || !turn.isOwn($0, late.object) }) {
+      return true
     }
     guard let parent = turn.plan.nodes[lead].parent.flatMap({ turn.controller(at: $0) }),
       let above = tree.node(of: parent)

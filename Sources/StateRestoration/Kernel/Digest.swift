@@ -1,4 +1,5 @@
 internal import RestorationArchive
+internal import Synchronization
 
 /// What an object had when it was first met, in 16 bytes: equal values have equal digests in this process.
 ///
@@ -19,9 +20,9 @@ struct Digest: Hashable, Sendable {
   }
 }
 
-/// Makes digests; one maker's can be compared with each other.
-struct DigestMaker: Sendable {
-  private var tables = CodingTables()
+/// Makes digests; one maker's can be compared with each other, so that all tables of a session share one.
+final class DigestMaker: Sendable {
+  private let tables = Mutex(CodingTables())
   private let encoder: RecordEncoder
 
   /// Makes a maker for values up to a depth.
@@ -32,7 +33,7 @@ struct DigestMaker: Sendable {
   /// The digest of an object's values.
   ///
   /// Throws when a value can't be encoded.
-  mutating func digest(_ entries: [RestorationArchive.Entry]) throws(ArchiveError) -> Digest {
-    Digest(try encoder.encode(entries, tables: &tables))
+  func digest(_ entries: [RestorationArchive.Entry]) throws(ArchiveError) -> Digest {
+    try tables.withLock { (tables) throws(ArchiveError) in Digest(try encoder.encode(entries, tables: &tables)) }
   }
 }

@@ -102,9 +102,8 @@ extension Table {
   /// one from now on.
   ///
   /// The records stay as they are, until a capture has other values.
-  mutating func adopt(_ adoption: Adoption, _ batch: CaptureBatch) throws(ArchiveError) {
-    var other = adoption.other
-    let captured = Dictionary(batch.records.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+  mutating func adopt(_ adoption: Adoption) throws(ArchiveError) {
+    let other = adoption.other
     var copies: [RestorationArchive.Writer.Copy] = []
     for key in adoption.keys.sorted() where holding(key).map({ $0.record == nil }) ?? false {
       guard let former = other.holding(key), let own = former.record, let source = try other.writer.node(own),
@@ -116,11 +115,7 @@ extension Table {
       try setRecordFacts(of: record, from: facts)
       guard let attributes = try writer.node(record)?.attributes else { continue }
       copies.append(.init(source: source.id, target: record, attributes: attributes))
-      var baseline: Baseline?
-      if let values = captured[key], let met = former.baseline, (try? other.baseline(values, of: batch)) == met {
-        baseline = try self.baseline(values, of: batch)
-      }
-      update(key) { ($0.record, $0.baseline) = (record, baseline) }
+      update(key) { ($0.record, $0.baseline) = (record, former.baseline) }
       changed.insert(key)
       written.insert(record)
       lastWritten = save

@@ -21,7 +21,7 @@ extension Table {
     let refused = try takeModels(of: batch)
     try settleParts(of: batch)
     try retireOthers(of: batch)
-    if let adoption { try adopt(adoption, batch) }
+    if let adoption { try adopt(adoption) }
     for record in batch.records where !refused.contains(record.key) { try store(record, of: batch) }
     if isLocked {
       try noteOrders(of: batch)
@@ -305,7 +305,7 @@ extension Table {
     return try self.baseline(record, of: batch) != baseline
   }
 
-  private mutating func valuesNow(_ record: CaptureBatch.Record, of batch: CaptureBatch) -> Baseline {
+  private func valuesNow(_ record: CaptureBatch.Record, of batch: CaptureBatch) -> Baseline {
     (try? baseline(record, of: batch)) ?? .unencodable
   }
 
@@ -313,7 +313,7 @@ extension Table {
     update(key) { $0.baseline = baseline }
   }
 
-  mutating func baseline(
+  private func baseline(
     _ record: CaptureBatch.Record, of batch: CaptureBatch
   ) throws(ArchiveError) -> Baseline {
     .values(try digests.digest(batch.comparedEntries(of: record)))

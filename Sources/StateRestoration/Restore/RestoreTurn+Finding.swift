@@ -72,7 +72,7 @@ extension RestoreTurn {
     let asker = request.registry.asker(object)
     let isKept = isKept(object)
     let own = recordElsewhere(of: object, than: rows)
-    for row in fitting(rows, asker, object) where !progress[row].isSpent {
+    for row in fitting(rows, asker, object) where !progress[row].isSpent && !heldRows.contains(row) {
       // Its own record is in the row of exactly its key.
       if isKept, plan.identity(of: row) != asker.identity { continue }
       switch refusal(of: row, to: object) {

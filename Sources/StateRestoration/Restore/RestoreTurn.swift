@@ -28,6 +28,8 @@ internal import RestorationArchive
   /// While a late object is given its state: whether one that is there keeps what it has.
   var keepsLate: ((any RestorableObject) -> Bool)? { didSet { keptLate = [:] } }
   private var keptLate: [ObjectIdentifier: Bool] = [:]
+  /// While a late object is given its state: rows of its place that others have, which are called otherwise by now.
+  var heldRows: Set<Int> = []
   /// While a late object is given its state: whether an object has a row now.
   var hasRowNow: ((any RestorableObject, NodeID) -> Bool)?
   /// Rows that their objects have left, as they showed another model or were of another class.
@@ -247,7 +249,9 @@ internal import RestorationArchive
     // One that had the place has left it in this turn, or before.
     noteLeft(rows.map { plan.nodes[$0].id })
     // Others have those that are given, wherever they are now.
-    for row in rows where !progress[row].isSpent { forgetProgress(in: row..<plan.nodes[row].end) }
+    for row in rows where !progress[row].isSpent && !heldRows.contains(row) {
+      forgetProgress(in: row..<plan.nodes[row].end)
+    }
     select(object, ledBy: top, origin: .registration)
     return rows.first { self.object(at: $0) === object }
   }

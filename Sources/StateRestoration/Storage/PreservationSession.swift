@@ -58,10 +58,12 @@ struct PreservationSession: Sendable {
       // Objects whose state could be read before have what they have, edited or not.
       for (row, key) in table.holders { baselines[loaded.moved.row(row)] = table.holding(key)?.baseline }
     }
+    // What objects had is compared across tables.
+    let digests = table.digests
     table = try Table(
       continuing: loaded.reader, parts: loaded.parts, loaded.plan.index, limits: table.limits,
       nodeBudget: table.nodeBudget)
-    table.formerBaselines = baselines
+    (table.digests, table.formerBaselines) = (digests, baselines)
     base = .opened
     files = loaded.files
     if !loaded.damagedParts.isEmpty {
@@ -71,11 +73,11 @@ struct PreservationSession: Sendable {
     if !loaded.lockedClasses.isEmpty {
       // What earlier hierarchies of this run have edited stays.
       store.keepPending()
-      beside = StateBeside(
-        classes: loaded.lockedClasses,
-        table: Table(
-          context: loaded.plan.context, protection: protection, limits: table.limits, nodeBudget: table.nodeBudget,
-          isLocked: true))
+      var besides = Table(
+        context: loaded.plan.context, protection: protection, limits: table.limits, nodeBudget: table.nodeBudget,
+        isLocked: true)
+      besides.digests = digests
+      beside = StateBeside(classes: loaded.lockedClasses, table: besides)
     }
     succession = loaded.succession
     retiresEverything = false
