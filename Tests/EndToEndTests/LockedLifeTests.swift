@@ -104,10 +104,8 @@ struct LockedLifeTests {
       )
       landed += count(of: "kills") - kills
       let life = "\(kill), \(cut):\n\(run.output)\n\(run.error)"
-      story = (story + [life]).suffix(4)
-      if run.status != -SIGKILL {
-        print("LockedLifeTests: device \(seed), its last lives:\n\(story.joined(separator: "\n"))")
-      }
+      story = (story + [life]).suffix(6)
+      if run.status != -SIGKILL { tellStory() }
       try #require(run.status == -SIGKILL, "\(life)")
       if cut.variable != nil { restart() }
       let lines = run.output.split(separator: "\n")
@@ -117,7 +115,13 @@ struct LockedLifeTests {
         isDeveloping = false
       }
       let scan = try await self.run(["scan"] + places)
+      if scan.status != 0 { tellStory() }
       try #require(scan.status == 0, "\(scan.output)\(scan.error)\nafter \(life)")
+    }
+
+    /// Prints what the last lives have said, before something is found to be wrong.
+    private func tellStory() {
+      print("LockedLifeTests: device \(seed), its last lives:\n\(story.joined(separator: "\n"))")
     }
 
     /// And at the end, undisturbed, everything is there.
