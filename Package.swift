@@ -24,11 +24,10 @@ let strictness: [SwiftSetting] =
 /// The settings of every Swift target.
 let settings = language + strictness
 
-/// The modules that are optimised where the tests of the gate run, which sets this variable: tests run them with every fault
-/// at every call.
+/// The modules that are optimised where `RESTORATION_GATE` is set.
 ///
-/// All checks of a debug build stay. Nobody who depends on the package by URL can set it: the package manager refuses unsafe
-/// flags there.
+/// The gate sets it for its tests, which run these modules with every fault at every call. All checks of a debug build
+/// stay. Nobody who depends on the package by URL can set the variable: the package manager refuses unsafe flags there.
 let optimised =
   Context.environment["RESTORATION_GATE"] == nil
   ? [] : ["FileSystem", "FaultyFileSystem", "Sealing", "DataProtection", "RestorationArchive"]

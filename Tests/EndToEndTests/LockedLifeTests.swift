@@ -119,7 +119,7 @@ struct LockedLifeTests {
       try #require(scan.status == 0, "\(scan.output)\(scan.error)\nafter \(life)")
     }
 
-    /// Prints what the last lives have said, before something is found to be wrong.
+    /// Prints the output of the last lives: the next check fails.
     private func tellStory() {
       print("LockedLifeTests: device \(seed), its last lives:\n\(story.joined(separator: "\n"))")
     }

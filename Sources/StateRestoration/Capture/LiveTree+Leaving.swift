@@ -91,12 +91,7 @@ extension LiveTree {
   /// Whether a node has left something that stays whole, since one above it came anew.
   private func isBelowLeftWhole(_ node: LiveNode) -> Bool {
     guard !walk.leftWhole.isEmpty else { return false }
-    var above = node.parent
-    while let next = above {
-      if walk.leftWhole.contains(next.key) { return true }
-      above = next.parent
-    }
-    return false
+    return node.chain.dropFirst().contains { walk.leftWhole.contains($0.key) }
   }
 
   /// Forgets a node and those below it; returns those that were spared.

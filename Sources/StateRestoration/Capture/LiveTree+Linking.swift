@@ -175,16 +175,11 @@ extension LiveTree {
     put(node, given: given, isEdit: isEdit)
   }
 
-  /// Whether one above has come by itself in this capture, as it shows another model: the row that it had stays whole, with what
-  /// objects below it were given.
+  /// Whether a node above has come by itself in this capture, as its object shows another model: the object's former row stays
+  /// whole, with the state that objects below it were given.
   private func isBelowWholeRow(_ parent: LiveNode?) -> Bool {
-    guard !walk.cameAnew.isEmpty else { return false }
-    var next = parent
-    while let node = next {
-      if node.cameByItself, walk.cameAnew[node.key] != nil { return true }
-      next = node.parent
-    }
-    return false
+    guard !walk.cameAnew.isEmpty, let parent else { return false }
+    return parent.chain.contains { $0.cameByItself && walk.cameAnew[$0.key] != nil }
   }
 
   func place(_ node: LiveNode, identifier: RestorationIdentifier, parent: LiveNode?) {

@@ -283,9 +283,22 @@ extension LiveTree {
     }
     if identity.model != nil, !wasRead || before.model != identity.model { walk.named.append(node) }
     guard wasRead, before != identity else { return false }
-    if before.model != identity.model, before.model != nil, isNamed || identity.model != nil { return true }
+    if Self.isAnotherModel(identity.model, than: before.model, wasNamed: isNamed) { return true }
     guard before.classTag != identity.classTag else { return false }
     return registry.asker(object, identity).mismatch(with: before) != nil
+  }
+
+  /// Whether a controller shows another model than when it was read last, or names none any more.
+  func showsAnotherModel(_ controller: any RestorableController) -> Bool {
+    guard let node = node(of: controller), node.lastRead > 0 else { return false }
+    return Self.isAnotherModel(controller.restoration.model, than: node.identity?.model, wasNamed: node.namesModel)
+  }
+
+  /// Whether an object has another model than before, or named one and names none any more; the first model is no other one.
+  private static func isAnotherModel(
+    _ model: ModelIdentifier?, than before: ModelIdentifier?, wasNamed: Bool
+  ) -> Bool {
+    before != nil && model != before && (model != nil || wasNamed)
   }
 
   /// Finds out what instances of a class with one tag have in common, and begins their kind in the batch.

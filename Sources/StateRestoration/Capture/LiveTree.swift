@@ -251,13 +251,6 @@ internal import RestorationArchive
       && (node.lastRead == 0 || !node.flag.isRaised)
   }
 
-  /// Whether a controller shows another model than when it was read last, or names none any more.
-  func showsAnotherModel(_ controller: any RestorableController) -> Bool {
-    guard let node = node(of: controller), node.lastRead > 0, let before = node.identity?.model else { return false }
-    let model = controller.restoration.model
-    return model != before && (model != nil || node.namesModel)
-  }
-
   // MARK: - What to read
 
   private func collect(_ scope: Scope) {

@@ -65,7 +65,7 @@ extension RestorationCoordinator {
     defer { if lateObjects == nil { lookAtNewcomers(.noticed) } }
     guard let index = storedPlace(at: late.path) else { return nil }
     let lead = turn.plan.lead(of: index)
-    // What one above has shown before stays where it is.
+    // The state of a model that a controller above no longer shows stays where it is.
     let parent = turn.plan.nodes[lead].parent.flatMap { turn.controller(at: $0) }
     let above = parent.flatMap { tree.node(of: $0) }?.chain.compactMap(\.controller) ?? []
     if above.contains(where: tree.showsAnotherModel) { return nil }
@@ -90,7 +90,7 @@ extension RestorationCoordinator {
 
   /// Whether a live object has a place: the late object itself, as it was given that, or another one that stands there.
   ///
-  /// One that is called otherwise by now has its own row alone.
+  /// An object that is called otherwise by now holds its own row alone: that is noted in the turn.
   private func isHeld(_ lead: Int, in turn: RestoreTurn, butBy late: LateObject) -> Bool {
     turn.heldRows = []
     let rows = turn.plan.rows(ledBy: lead)
@@ -142,7 +142,7 @@ extension RestorationCoordinator {
         return worker.runNow { $0.table.row(of: key) == $0.table.currentRow(row) }
       }
     }
-    defer { (turn.keepsLate, turn.hasRowNow) = (nil, nil) }
+    defer { (turn.keepsLate, turn.hasRowNow, turn.heldRows) = (nil, nil, []) }
     let found = turn.makeObjects(for: late.object, at: lead)
     let range = found.map { $0..<turn.plan.nodes[$0].end } ?? lead..<lead
     turn.installChildren(in: range)

@@ -126,7 +126,7 @@ extension RestoreTurn {
 
   /// Whether a row is given to nobody, which is noted.
   private func refusal(of row: Int, to object: any RestorableObject) -> Refusal? {
-    // What an object has written in this run is not gone, and the row in which it is has been opened.
+    // An object's own records are not gone, and writing them has opened their row.
     if isKept(object), !isClosed(row) || hasRow(object, row) { return nil }
     if !hasWritten(object, in: row) {
       if progress[row].reason?.deletesState == true { return .gone }
@@ -141,7 +141,7 @@ extension RestoreTurn {
     return .closed
   }
 
-  /// Whether a late object that keeps what it has has a row already.
+  /// Whether a late object that keeps its values has a row already.
   private func hasRow(_ object: any RestorableObject, _ row: Int) -> Bool {
     hasRowNow?(object, plan.nodes[row].id) ?? true
   }

@@ -58,7 +58,7 @@ struct PreservationSession: Sendable {
       // Objects whose state could be read before have what they have, edited or not.
       for (row, key) in table.holders { baselines[loaded.moved.row(row)] = table.holding(key)?.baseline }
     }
-    // What objects had is compared across tables.
+    // Baselines are compared across tables.
     let digests = table.digests
     table = try Table(
       continuing: loaded.reader, parts: loaded.parts, loaded.plan.index, limits: table.limits,

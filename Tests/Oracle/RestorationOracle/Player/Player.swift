@@ -310,7 +310,7 @@ import Synchronization
       page(at: path.names)?.restoration.protection = protection?.ofDevice
       change(path.names) { $0.protection = protection }
     case .show(let path, let model, let value):
-      // The rows of what it shows so far stay as they are, with all that is below them.
+      // The page leaves its row as it is, with all rows below.
       if page(at: path.names)?.restoration.model?.rawValue != model { noteShared(below: path.names) }
       page(at: path.names)?.restoration.model = model.map { ModelIdentifier(rawValue: $0) }
       change(path.names) { $0.model = model }
@@ -411,7 +411,7 @@ import Synchronization
 
   /// What the generation before the newest has is known after a whole one that followed a certain state.
   private func noteGeneration(_ receipt: PreservationOutcome.Receipt) {
-    // What is sealed beside while locked is no generation.
+    // A save that is sealed while locked makes no generation.
     if receipt.kind == .whole || receipt.kind == .change { isFallback = false }
     if receipt.kind == .whole {
       let isCertain =

@@ -289,7 +289,6 @@ extension Table {
   mutating func arrangeBeside(
     _ children: [Int], of run: Table, _ edited: Set<Int>, _ mapping: Mapping, below target: Int
   ) {
-    func name(_ row: Int) -> String { self[row].isAway ? "\(row)" : self[row].key.place.identifier }
     var last: Int?
     for child in children {
       guard run[child].isWay || edited.contains(child) || run.hasRecords(inOrBelow: child),

@@ -126,12 +126,12 @@ package struct Life: Hashable, Sendable {
   /// The rows that it has loaded: late objects are given those.
   var loadedRows: Set<Int> = []
   private var lateRows: Set<Int>?
-  /// Rows that an unlock finds for nobody, as they are there only for the objects that have them.
-  var liveOnly: Set<Int> = []
   /// The rows below which they were then.
   var loadedParents: [Int: Int] = [:]
   /// The records that they had then.
   var loadedRecords: [Int: Set<Int>] = [:]
+  /// Rows that an unlock finds for nobody, as they are there only for the objects that have them.
+  var liveOnly: Set<Int> = []
   /// The object that came late last, if nothing fitted it.
   private var askedInVain: Int?
   /// Those of them whose records objects were given: nobody who comes late is given them.
@@ -993,7 +993,7 @@ package struct Life: Hashable, Sendable {
     return outcome
   }
 
-  /// Notes what a turn has loaded, which late objects are given.
+  /// Notes the rows and records that a turn has loaded: late objects are given those.
   mutating func noteLoaded() {
     (hasRestored, loadedRows, spentRows) = (true, Set(table.rows.keys), [])
     loadedParents = table.rows.compactMapValues(\.key.place.parent)
@@ -1126,10 +1126,10 @@ package struct Life: Hashable, Sendable {
     // One that was there, and is not any more, has left, with all below it that has records of its own: no look tells which
     // of them left first.
     let onScreen = Set(root.map { subtree($0) } ?? [])
-    for gone in objects.keys.sorted() where !onScreen.contains(gone) {
+    let off = objects.keys.sorted().filter { !onScreen.contains($0) }
+    for gone in off {
       guard let standing = objects[gone]!.standing, rows.contains(standing.row) else { continue }
       let inside = Set(table.subtree(standing.row))
-      let off = objects.keys.sorted().filter { !onScreen.contains($0) }
       let leftBefore = off.filter { objects[$0]!.standing.map { inside.contains($0.row) } ?? false }
       for below in (subtree(gone) + leftBefore).distinct {
         guard let standing = objects[below]!.standing else { continue }

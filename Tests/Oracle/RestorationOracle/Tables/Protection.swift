@@ -70,7 +70,7 @@ extension Table {
       guard let weakest = present.min(by: { self[$0].protection.rawValue < self[$1].protection.rawValue }),
         self[weakest].lastLive == save
       else { continue }
-      let weaker = found.filter { self[$0].protection.rawValue < self[weakest].protection.rawValue + 1 }
+      let weaker = found.filter { self[$0].protection.rawValue <= self[weakest].protection.rawValue }
       let first = weaker.map { self[$0].lastLive }.min() ?? save
       for row in present where self[row].protection.rawValue > self[weakest].protection.rawValue {
         if self[row].lastLive == save { self[row].lastLive = first - 1 }

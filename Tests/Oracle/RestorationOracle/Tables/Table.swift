@@ -334,10 +334,8 @@ package struct Table: Hashable, Sendable {
     self[row].children = (first + names.flatMap { [$0] + (followers[$0] ?? []) }).flatMap { rows[$0] ?? [] }
   }
 
-  /// What is hidden is a place of its own.
-  private func name(_ child: Int) -> String {
-    self[child].isAway ? "\(child)" : self[child].key.place.identifier
-  }
+  /// The place of a row among its siblings; a hidden row has a place of its own.
+  func name(_ child: Int) -> String { self[child].isAway ? "\(child)" : self[child].key.place.identifier }
 
   /// Notes how the places below all rows stand.
   mutating func noteOrders() {
