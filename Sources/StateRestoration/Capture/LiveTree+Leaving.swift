@@ -69,15 +69,39 @@ extension LiveTree {
       if !walk.batch.orders.contains(where: { $0.parent == parent.key }) {
         walk.batch.orders.append(.init(parent: parent.key, children: parent.children.map(\.key)))
       }
-      let place = replace(in: &parent.children) ?? replace(in: &parent.byHand) ?? 0
+      let place = replace(in: &parent.children) ?? replace(in: &parent.byHand)
+      // It has left in this capture as well.
+      if place == nil { walk.orphans.append(anew) }
       for index in walk.batch.orders.indices where walk.batch.orders[index].parent == parent.key {
-        walk.batch.orders[index].replace(node.key, near: place, by: anew.key)
+        walk.batch.orders[index].replace(node.key, near: place ?? 0, by: anew.key)
       }
     } else if replace(in: &roots) == nil {
       _ = replace(in: &shared)
     }
     insert(anew, parent: node.parent)
     for node in spared { park(node, below: anew) }
+  }
+
+  /// Removes what was below objects that have moved away from below one that came anew, and has not moved along.
+  func removeLeftBelowMoved() {
+    guard !walk.movedAway.isEmpty else { return }
+    let stayed = Dictionary(walk.stayedBehind.values.map { ($0.key, $0) }) { first, _ in first }
+    func hasMovedAway(_ node: LiveNode) -> Bool {
+      sequence(first: node) { stayed[$0.parentKey] }.contains { walk.movedAway.contains($0.parentKey) }
+    }
+    let left = stayed.filter { !walk.displaced.contains($0.key) && hasMovedAway($0.value) }
+    walk.batch.releases.removeAll { left[$0] != nil }
+    for node in left.values.sorted(by: { ($0.depth, $0.key) > ($1.depth, $1.key) }) {
+      noteRemoval(of: node, isTop: left[node.parentKey] == nil)
+    }
+  }
+
+  private func noteRemoval(of node: LiveNode, isTop: Bool) {
+    walk.batch.removals.append(node.key)
+    // What was stored below one that leaves goes with it.
+    if node.cameByItself, isTop { noteLeft(node) }
+    walk.left[node.objectIdentity] = node
+    if let given = node.givenNode { walk.leftGiven.append(given) }
   }
 
   private func noteLeft(_ node: LiveNode) {
@@ -91,7 +115,8 @@ extension LiveTree {
   /// Whether a node has left something that stays whole, since one above it came anew.
   private func isBelowLeftWhole(_ node: LiveNode) -> Bool {
     guard !walk.leftWhole.isEmpty else { return false }
-    return node.chain.dropFirst().contains { walk.leftWhole.contains($0.key) }
+    let nearest = node.chain.dropFirst().first { walk.leftWhole.contains($0.key) || walk.movedAway.contains($0.key) }
+    return nearest.map { !walk.movedAway.contains($0.key) } ?? false
   }
 
   /// Forgets a node and those below it; returns those that were spared.
@@ -125,11 +150,7 @@ extension LiveTree {
           walk.stayedBehind[one.objectIdentity] = one
         }
       } else {
-        walk.batch.removals.append(one.key)
-        // What was stored below one that leaves goes with it.
-        if one.cameByItself, one === node || one.parent?.isRemoved != true { noteLeft(one) }
-        walk.left[one.objectIdentity] = one
-        if let given = one.givenNode { walk.leftGiven.append(given) }
+        noteRemoval(of: one, isTop: one === node || one.parent?.isRemoved != true)
       }
       // What one above it has left stays whole: its row is no absent one.
       if isComingAnew, one !== node, let (outgrown, parent) = walk.cameAnew[one.key], parent == one.parentKey {

@@ -146,6 +146,8 @@ extension LiveTree {
     } else {
       walk.batch.releases.removeAll { $0 == former.key }
       (node.former, node.identity, node.lastRead) = (former.key, former.identity, former.lastRead)
+      walk.movedAway.formUnion([former.key, node.key])
+      for child in former.children + former.byHand where child.parentKey == former.key { child.parent = node }
     }
   }
 

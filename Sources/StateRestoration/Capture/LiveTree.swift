@@ -150,6 +150,7 @@ internal import RestorationArchive
       adoptShared()
       if !walk.hasMoved { break }
     }
+    removeLeftBelowMoved()
     recordReferences()
     orderPlacements()
     add(application)

@@ -18,6 +18,7 @@ struct Edits {
   private var readable: [ObjectIdentifier: NodeID] = [:]
   private var readableObjects: [WeakObject] = []
   private var readableIdentities: Set<ObjectIdentifier> = []
+  private var readableRoles: [ObjectIdentifier: RestorationArchive.Role] = [:]
   /// Whether the app-level state is one of these.
   private(set) var hasReadableApplication = false
   private var readableApplication: NodeID?
@@ -51,11 +52,17 @@ struct Edits {
     readable[node.objectIdentity] = record
     readableObjects.append(WeakObject(object: node.object))
     readableIdentities.insert(node.objectIdentity)
+    readableRoles[node.objectIdentity] = node.role
   }
 
   /// Whether an object had its state before: what it has is what is stored.
   @MainActor func isReadable(_ object: any RestorableObject) -> Bool {
     !readableIdentities.isEmpty && readableIdentities.contains(ObjectIdentifier(object))
+  }
+
+  /// The role of an object that had its state before.
+  @MainActor func role(of object: any RestorableObject) -> RestorationArchive.Role? {
+    readableRoles[ObjectIdentifier(object)]
   }
 
   /// Says that the app-level state is in a record of the stored state, and is as the program has it.

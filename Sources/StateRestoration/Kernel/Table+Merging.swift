@@ -19,7 +19,11 @@ extension Table {
     _ other: RestorationArchive.PartedReader, _ otherParts: PartClasses, _ context: inout RestorationArchive.Context,
     isBeside: Bool = false, ways: [NodeID: NodeID] = [:]
   ) throws(ArchiveError) -> (rows: [NodeID: NodeID], records: [NodeID: NodeID]) {
-    let leading = isBeside ? try Self.rowsAboveRecords(of: other) : []
+    // What was merged before was live then.
+    writer.context.timeSaved = max(writer.context.timeSaved, context.timeSaved)
+    var isPart = false
+    for root in try other.roots where try other.node(root)?.attributes.flags.contains(.way) == true { isPart = true }
+    let leading = isBeside || isPart ? try Self.rowsAboveRecords(of: other) : []
     var hidden = try hiddenRows
     var targets: [NodeID: NodeID] = [:]
     var taken: Set<NodeID> = []
@@ -97,10 +101,12 @@ extension Table {
       if node.attributes.flags.contains(.absent) {
         try setFlag(.absent, true, of: row)
         absent.insert(row)
-      } else {
+      } else if !isPart || leading.contains(source) {
         try noteNewer(row, at: place)
       }
       if !children.isEmpty { orders.append((row, children, false)) }
+      // One that is only there for the order.
+      if isPart, !leading.contains(source) { continue }
       // The role is that of the object that was live last, which may have had none.
       if var attributes = try writer.node(row)?.attributes, attributes.role != node.attributes.role {
         attributes.role = node.attributes.role
@@ -118,7 +124,7 @@ extension Table {
     // Their order is that of the later run.
     for (row, children, isWay) in orders {
       if isWay {
-        try arrange(children, besides: waysThere, targets, below: row)
+        try arrange(children, of: other, besides: waysThere, targets, below: row)
         continue
       }
       var seen: Set<NodeID> = []
@@ -146,13 +152,19 @@ extension Table {
 
   /// Puts those that are no ways behind the siblings that they stood behind; all others stand as they stand.
   private mutating func arrange(
-    _ there: [NodeID], besides ways: Set<NodeID>, _ targets: [NodeID: NodeID], below parent: NodeID
+    _ there: [NodeID], of other: RestorationArchive.PartedReader, besides ways: Set<NodeID>,
+    _ targets: [NodeID: NodeID], below parent: NodeID
   ) throws(ArchiveError) {
     var order = try writer.children(of: parent)
     let former = order
     var last: NodeID?
     for source in there {
-      guard let row = targets[source], order.contains(row) else { continue }
+      guard let row = targets[source], order.contains(row) else {
+        // What stood there has been closed since; another one may stand in its place.
+        let identifier = try other.node(source)?.rowIdentifier
+        for one in order.reversed() where try writer.node(one)?.rowIdentifier == identifier { last = one }
+        continue
+      }
       if !ways.contains(source) {
         // All rows of a place stand together.
         let identifier = try writer.node(row)?.rowIdentifier
@@ -287,13 +299,25 @@ extension Table {
     }
   }
 
+  /// Says of a row, and of those below it, that no object had them in the latest save.
+  private mutating func noteOlder(inside top: NodeID) throws(ArchiveError) {
+    var stack = [top]
+    while let row = stack.popLast() {
+      guard var attributes = try writer.node(row)?.attributes,
+        attributes.flags.isDisjoint(with: [.reserved, .record, .hole])
+      else { continue }
+      stack += try writer.children(of: row)
+      guard attributes.savedAt == nil else { continue }
+      attributes.flags.insert(.carriedOver)
+      attributes.savedAt = writer.context.timeSaved
+      try writer.setAttributes(attributes, of: row)
+    }
+  }
+
   /// Says that an object had a row later than any other of its place.
   private mutating func noteNewer(_ row: NodeID, at place: Place) throws(ArchiveError) {
     for other in try rows(at: place) where other != row && !absent.contains(other) {
-      guard var attributes = try writer.node(other)?.attributes, attributes.savedAt == nil else { continue }
-      attributes.flags.insert(.carriedOver)
-      attributes.savedAt = writer.context.timeSaved
-      try writer.setAttributes(attributes, of: other)
+      try noteOlder(inside: other)
     }
     guard var attributes = try writer.node(row)?.attributes, attributes.savedAt != nil || absent.contains(row) else {
       return

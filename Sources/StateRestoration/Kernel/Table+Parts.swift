@@ -33,9 +33,6 @@ struct PartClasses: Hashable, Sendable {
   /// The class of a part.
   subscript(part: RestorationArchive.Part) -> ProtectionClass { classes[Int(part.rawValue)] }
 
-  /// Whether there is a part.
-  func contains(_ part: RestorationArchive.Part) -> Bool { Int(part.rawValue) < classes.count }
-
   /// The part of a class, which is added when it is new.
   mutating func part(of protection: ProtectionClass) -> RestorationArchive.Part {
     if let place = classes.firstIndex(of: protection) { return RestorationArchive.Part.allCases[place] }
@@ -105,10 +102,21 @@ extension Table {
   mutating func adopt(_ adoption: Adoption) throws(ArchiveError) {
     let other = adoption.other
     var copies: [RestorationArchive.Writer.Copy] = []
-    for key in adoption.keys.sorted() where holding(key).map({ $0.record == nil }) ?? false {
+    for key in adoption.keys.sorted() {
+      // A row that was only a way has no record.
+      guard let holding = holding(key), try holding.record.flatMap(writer.node)?.hasRecord != true else { continue }
       guard let former = other.holding(key), let own = former.record, let source = try other.writer.node(own),
         source.hasRecord, let row = try requireRow(key)
       else { continue }
+      // While the object names no model, it goes on with that which it has learnt.
+      if let learnt = try former.row.flatMap({ (row) throws(ArchiveError) in
+        try other.writer.node(row)?.attributes.model
+      }),
+        var stored = try writer.node(row)?.attributes, stored.model == nil
+      {
+        stored.model = learnt
+        try writer.setAttributes(stored, of: row)
+      }
       var facts = source.attributes
       facts.save = save
       let record = try insertRecord(in: row, facts)

@@ -15,6 +15,9 @@ struct Arrivals {
   /// The class of protection that an object names; nil for its parent's, and when its values were not captured.
   func protection(_ key: CaptureBatch.Key) -> ProtectionClass? { records[key].flatMap { batch.records[$0].protection } }
 
+  /// The model that an object names; nil for none, and when its values were not captured.
+  func model(_ key: CaptureBatch.Key) -> ModelIdentifier? { records[key].flatMap { batch.records[$0].model } }
+
   /// What the archive records of an object; nil when its values were not captured.
   func attributes(_ key: CaptureBatch.Key) -> RestorationArchive.Attributes? {
     records[key].map { batch.attributes(of: batch.records[$0]) }
@@ -53,11 +56,6 @@ extension Table {
       } catch {
         try refuse(placement, because: error)
       }
-    }
-    // The keys of live objects change all at once: only then rows share keys. Mostly no place has a second row.
-    guard !numbered.isEmpty else { return }
-    for placement in arrivals.batch.placements where placement.parent.map(givingUp.contains) != true {
-      if let row = row(of: placement.key) { try uniteHeld(row, placement.key) }
     }
   }
 
@@ -101,6 +99,13 @@ extension Table {
     }
     if placement.isEdit, let baseline = formerBaselines[row] { holding.baseline = baseline }
     hold(holding, placement.key)
+    // Before rows become one: what lies below them goes by what those above it are now.
+    if let model = arrivals.model(placement.key), var stored = try writer.node(row)?.attributes,
+      stored.model == nil
+    {
+      stored.model = model
+      try writer.setAttributes(stored, of: row)
+    }
     try reopen(row)
   }
 
@@ -296,13 +301,14 @@ extension Table {
       try writer.rename(row, to: try freeNumberedName(at: place, for: row))
       try setFlag(.numbered, true, of: row)
       numbered[place, default: []].append(row)
-      try noteLaterOfWeaker(at: place)
+      try noteLaterOfWeaker(besides: row)
     }
   }
 
-  /// Says of a place's rows of a stronger class that no object had them as late as one of a weaker class: the run that had that one
-  /// could not read them.
-  private mutating func noteLaterOfWeaker(at place: Place) throws(ArchiveError) {
+  /// Says of the rows of a row's place that are of a stronger class that no object had them as late as one of a weaker class: the run
+  /// that had that one could not read them.
+  mutating func noteLaterOfWeaker(besides row: NodeID) throws(ArchiveError) {
+    guard let place = try place(of: row) else { return }
     let present = try rows(at: place).filter { !absent.contains($0) }
     guard let weakest = present.min(by: { parts[$0.part].isWeaker(than: parts[$1.part]) }),
       try writer.node(weakest)?.attributes.savedAt == nil
@@ -375,7 +381,7 @@ extension Table {
   /// What can't be read now stays where it is, with the rows above it, until it can: these are absent.
   mutating func move(contentsOf source: NodeID, into target: NodeID) throws(ArchiveError) {
     var waiting = [(source, target)]
-    var emptied: [NodeID] = []
+    var emptied: [(row: NodeID, target: NodeID)] = []
     while let (source, target) = waiting.popLast() {
       var numbers: [NodeID: UInt32] = [:]
       for record in try records(of: source) { numbers[record] = try writer.node(record)?.attributes.save ?? 0 }
@@ -383,10 +389,7 @@ extension Table {
         try reopen(target)
         arrived.append(target)
       }
-      if !closed.isEmpty, holders[target] == nil, try wasLive(source, after: target) {
-        try setFlag(.closed, closed.contains(source), of: target)
-        if closed.contains(source) { closed.insert(target) } else { closed.remove(target) }
-      }
+      if holders[target] == nil, try wasLive(source, after: target) { try takeStanding(of: source, target) }
       let staying = try records(of: target)
       for (record, _) in numbers.sorted(by: { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) }) {
         try move(record: record, into: target)
@@ -411,14 +414,34 @@ extension Table {
         }
       }
       moved.move(row: source, to: target)
-      emptied.append(source)
+      emptied.append((source, target))
     }
-    for row in emptied.reversed() {
+    for (row, target) in emptied.reversed() {
       try remove(row)
-      guard try writer.node(row) != nil else { continue }
-      try setFlag(.absent, true, of: row)
+      guard var left = try writer.node(row)?.attributes, let found = try writer.node(currentRow(target))?.attributes
+      else {
+        continue
+      }
+      // With the key of the other one, so that they become one once all can be read.
+      left.takeClass(of: found)
+      left.model = found.model
+      left.flags.insert(.absent)
+      try writer.setAttributes(left, of: row)
       absent.insert(row)
     }
+  }
+
+  /// Says of a row what is said of another one, which an object had later: its role, whether it is closed, and when that was.
+  private mutating func takeStanding(of row: NodeID, _ target: NodeID) throws(ArchiveError) {
+    try setFlag(.closed, closed.contains(row), of: target)
+    if closed.contains(row) { closed.insert(target) } else { closed.remove(target) }
+    guard let later = try writer.node(row)?.attributes, var attributes = try writer.node(target)?.attributes else {
+      return
+    }
+    (attributes.role, attributes.savedAt) = (later.role, later.savedAt)
+    if later.savedAt == nil { attributes.flags.remove(.carriedOver) }
+    try writer.setAttributes(attributes, of: target)
+    hasMarkedUnheld = false
   }
 
   /// Whether an object had a row later than another one.
@@ -536,7 +559,9 @@ extension Table {
     // The live row of the same key, if there is one, has what nobody has read from now on.
     guard let place = try place(of: row) else { return }
     let identity = classes.current(attributes.identity)
-    for other in try rows(at: place) where other != row && holders[other] != nil {
+    for other in try rows(at: place) where other != row {
+      // What waits below a row that the parent gives up is not the object's.
+      guard let holder = holders[other], holding(holder)?.place.parent.map(givingUp.contains) != true else { continue }
       if try hasIdentity(identity, other) { return try move(contentsOf: row, into: other) }
     }
   }

@@ -94,7 +94,12 @@ extension Table {
         refused.insert(key)
       }
     }
-    // The keys of live objects change all at once: only then rows become one.
+    // The keys of live objects change all at once: only then rows become one. Mostly no place has a second row.
+    guard !numbered.isEmpty else { return refused }
+    try forgetEmptyPlaces()
+    for placement in batch.placements where placement.parent.map(givingUp.contains) != true {
+      if let row = row(of: placement.key) { try uniteHeld(row, placement.key) }
+    }
     for key in named {
       guard let row = row(of: key) else { continue }
       do throws(ArchiveError) {
@@ -366,6 +371,7 @@ extension Table {
     if !isNew, try writer.node(row)?.attributes.classTag != attributes.classTag {
       isWritten = try !writer.hasRecord(of: record, entries: entries)
     }
+    let former = try writer.node(row)?.attributes
     try takeIdentity(attributes, of: row, isWritten: isWritten)
     if record == row {
       try mergeRowFacts(of: row, into: &facts)
@@ -381,6 +387,8 @@ extension Table {
       if !foundValues.isEmpty { foundValues[key] = nil }
     } catch {
       if isNew, record != row { try removeRecord(record) }
+      // Nothing was written.
+      if let former { try writer.setAttributes(former, of: row) }
       throw error
     }
     update(key) {
@@ -563,6 +571,18 @@ extension Table {
     var order = former.compactMap { live.remove(successors[$0.row] ?? $0.row) }
     order += children.filter { live.contains($0) }
     try arrange(order, below: parent, since: former)
+  }
+
+  /// Forgets where places have stood whose rows have all gone: what comes into them from other rows stands where it stood there.
+  private mutating func forgetEmptyPlaces() throws(ArchiveError) {
+    for (parent, former) in formerOrders {
+      let children = try writer.children(of: parent)
+      let areThere = Set(children)
+      guard former.contains(where: { !areThere.contains(currentRow($0.row)) }) else { continue }
+      var places: Set<RestorationIdentifier> = []
+      for row in children { if let name = try writer.node(row)?.rowIdentifier { places.insert(name) } }
+      formerOrders[parent] = former.filter { areThere.contains(currentRow($0.row)) || places.contains($0.identifier) }
+    }
   }
 
   /// Rows in the order in which they stood, or others of their places that have gone; those behind them whose places are new.

@@ -89,6 +89,10 @@ struct RestorePlan: Sendable {
   private(set) var hasTwins = false
   /// Rows that have the name of a sibling in another part, which could not be read when they got it.
   private(set) var namesakes: [NodeID] = []
+  /// One row each of the places of which rows in two parts were live in the latest save, as that could not read both.
+  private(set) var rivals: [NodeID] = []
+  /// Whether a table has to put right what rows say of each other.
+  var isToBeSettled: Bool { hasTwins || !namesakes.isEmpty || !rivals.isEmpty }
   /// What a table has to know that goes on from this.
   private(set) var index = RowIndex()
 
@@ -183,6 +187,8 @@ struct RestorePlan: Sendable {
       let best = Find.made(candidates) ?? Find.newest(candidates) ?? 0
       for (position, row) in rows.enumerated() where position != best { nodes[row].leads = false }
       if Set(rows.map { identity(of: $0) }).count < rows.count { hasTwins = true }
+      let live = rows.filter { !nodes[$0].isAbsent && !nodes[$0].isHole && details(of: $0).savedAt == nil }
+      if Set(live.map { nodes[$0].id.part }).count > 1 { rivals.append(nodes[live[0]].id) }
       for row in rows where row != rows[best] { leaders[row] = rows[best] }
       others[rows[best]] = rows.enumerated().filter { $0.offset != best }.map(\.element)
     }

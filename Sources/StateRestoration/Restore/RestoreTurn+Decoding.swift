@@ -35,7 +35,8 @@ extension RestoreTurn {
     let asker = request.registry.asker(object)
     let model = asker.identity.model ?? plan.identity(of: index).model
     let rows = ([lead] + others).filter { row in
-      guard row != index, !isAbsent(row), !hasObject(at: row), !progress[row].isSpent,
+      guard row != index, plan.nodes[row].id != gift.brought, !isAbsent(row), !hasObject(at: row),
+        !progress[row].isSpent,
         progress[row].reason?.deletesState != true
       else { return false }
       let identity = plan.identity(of: row)

@@ -71,16 +71,16 @@ extension RestoreTurn {
     }
     let asker = request.registry.asker(object)
     let isKept = isKept(object)
-    let own = recordElsewhere(of: object, than: rows)
     for row in fitting(rows, asker, object) where !progress[row].isSpent && !heldRows.contains(row) {
-      // Its own record is in the row of exactly its key.
-      if isKept, plan.identity(of: row) != asker.identity { continue }
+      // Its own record is in the row of exactly its key, or in that which is about to get its model.
+      if isKept, plan.identity(of: row) != asker.identity, hasRowNow?(object, plan.nodes[row].id) != true { continue }
       switch refusal(of: row, to: object) {
       case .gone?: continue
       case .closed?: return
       case nil: break
       }
       let (found, reason) = gift(of: row, for: asker, object)
+      let own = recordElsewhere(of: object, than: row)
       let candidates = found + [own].compactMap(\.self)
       if own != nil || !plan.hasOneRecord(row) { progress[row].candidates = candidates }
       admit(object, controller, at: row, ledBy: lead, origin)
@@ -186,10 +186,10 @@ extension RestoreTurn {
     return nil
   }
 
-  /// The record that an object has written while the device was locked, where the row above was another one than it is now.
-  private func recordElsewhere(of object: any RestorableObject, than rows: [Int]) -> RestorePlan.RecordPlace? {
+  /// The record that an object has written while the device was locked, where its row was another one than that which is found for it.
+  private func recordElsewhere(of object: any RestorableObject, than row: Int) -> RestorePlan.RecordPlace? {
     guard keepsLate == nil, let number = request.edits.record(of: object), let record = recordPlaces[number],
-      !rows.contains(record.row)
+      record.row != row
     else { return nil }
     return record
   }
@@ -365,6 +365,9 @@ extension RestoreTurn {
     }
     prepareGift(of: next)
     guard let (object, origin) = makeController(next) else { return }
+    if object.restoration.identifier != plan.paths[next].last {
+      return fail(next, .otherIdentifier(object.restoration.identifier?.rawValue ?? ""))
+    }
     select(object, ledBy: lead, origin: origin)
   }
 

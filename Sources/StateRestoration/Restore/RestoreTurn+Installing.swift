@@ -17,7 +17,7 @@ extension RestoreTurn {
       let restored = children.map { child in
         let flags = plan.nodes[child].flags
         return RestoredChild(
-          path: plan.paths[child], role: plan.details(of: rowOfRole(child)).role, controller: controller(at: child),
+          path: plan.paths[child], role: role(of: child), controller: controller(at: child) ?? shutOutController(child),
           wasCarriedOver: flags.contains(.carriedOver) && !isAskedFor && !flags.contains(.absent),
           isAskedFor: asked.contains(child), isLocked: plan.nodes[child].isHole)
       }
@@ -44,10 +44,19 @@ extension RestoreTurn {
     }
   }
 
-  /// The row that has an object's role: at an unlock that in which it has written, where it is given what another one has.
-  private func rowOfRole(_ row: Int) -> Int {
-    guard let object = object(at: row), let number = request.edits.record(of: object) else { return row }
-    return recordPlaces[number]?.row ?? row
+  /// The role of a row's object: at an unlock that of the row in which it has written, where it is given what another one has; and
+  /// that which it has, where it had its state before.
+  private func role(of row: Int) -> RestorationArchive.Role? {
+    guard let object = object(at: row) else { return plan.details(of: row).role }
+    if request.edits.isReadable(object) { return request.edits.role(of: object) }
+    let own = request.edits.record(of: object).flatMap { recordPlaces[$0]?.row }
+    return plan.details(of: own ?? row).role
+  }
+
+  /// The controller that a closed row fits: it is given nothing of that, and stands in its place.
+  private func shutOutController(_ row: Int) -> (any RestorableController)? {
+    guard isClosed(row), let shut = shutOut.first(where: { $0.row == row }) else { return nil }
+    return shut.object.object as? any RestorableController
   }
 
   /// Refuses the state of objects that their containers did not take, so that it stays stored.

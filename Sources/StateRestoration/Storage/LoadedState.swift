@@ -22,7 +22,8 @@ struct LoadedState: Sendable {
   /// What the next whole generation takes the place of without continuing it.
   var retiring: [Generation] = []
 
-  /// Where the records are that this run has written while locked, by their numbers then.
+  /// Where the rows and the records are that this run has written while locked, by their numbers then.
+  var ownRows: [NodeID: NodeID] = [:]
   var ownRecords: [NodeID: NodeID] = [:]
   /// Where stored rows and records are that have become others' or have other numbers.
   var moved = MovedNodes()

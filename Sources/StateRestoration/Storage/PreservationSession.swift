@@ -54,9 +54,15 @@ struct PreservationSession: Sendable {
   /// Goes on from a state; its nodes are carried over until live objects are bound to them.
   mutating func begin(continuing loaded: LoadedState) throws(ArchiveError) {
     var baselines: [NodeID: Table.Baseline] = [:]
-    if beside != nil {
-      // Objects whose state could be read before have what they have, edited or not.
+    if let beside {
+      // Objects whose state could be read before have what they have, edited or not; and so have those that have come beside since.
       for (row, key) in table.holders { baselines[loaded.moved.row(row)] = table.holding(key)?.baseline }
+      for (row, key) in beside.table.holders where beside.keys.contains(key) {
+        guard let holding = beside.table.holding(key), holding.record != nil, let here = loaded.ownRows[row] else {
+          continue
+        }
+        baselines[loaded.moved.row(here)] = holding.baseline
+      }
     }
     // Baselines are compared across tables.
     let digests = table.digests
@@ -149,7 +155,9 @@ struct PreservationSession: Sendable {
 
   /// Goes on with one table after the unlock where no object's state has lain beside; says whether that is so.
   mutating func endBesideIfEmpty() -> Bool {
-    guard let kept = beside, kept.keys.isEmpty, kept.durability == nil else { return beside == nil }
+    guard let kept = beside, kept.keys.isEmpty, kept.durability == nil, (try? kept.table.hasRecords) == false else {
+      return beside == nil
+    }
     beside = nil
     return true
   }
@@ -350,8 +358,7 @@ struct PreservationSession: Sendable {
   /// Why a save had no room, if nothing is lost by that: nothing was there at the launch, and nothing was edited since.
   private func nothingLost(by error: any Error) -> PreservationOutcome.Finding? {
     guard let error = error as? ProtectionError, error.isScarceRoom, base == .empty, continued == nil,
-      succession.retiring.isEmpty, table.unencoded.isEmpty,
-      !table.holders.values.contains(where: table.isEdited)
+      succession.retiring.isEmpty, table.unencoded.isEmpty, table.written.allSatisfy(table.isFirst)
     else { return nil }
     return .failure("Nothing is preserved yet. \(error.message)")
   }

@@ -39,7 +39,7 @@ struct StateBeside: Sendable {
     for record in batch.records { named[record.key] = record.protection }
     let changed = Set(batch.placements.map(\.key)).union(batch.records.map(\.key))
     for key in changed { update(from: key) }
-    let gone = batch.removals + batch.releases
+    let gone = batch.removals + batch.releases + batch.outgrown
     var (readable, beside) = (batch, batch)
     readable.placements.removeAll { keys.contains($0.key) }
     readable.records.removeAll { keys.contains($0.key) }

@@ -234,10 +234,10 @@ struct StateLoader: Sendable {
       var merged = pending.filter { edits != nil && $0.isOwn }
       let others = pending.filter { edits == nil || !$0.isOwn }
       var changes: [RestorationArchive.Part: Table.PartChange] = [:]
-      var own: (records: [NodeID: NodeID], moved: MovedNodes) = ([:], MovedNodes())
+      var own: (rows: [NodeID: NodeID], records: [NodeID: NodeID], moved: MovedNodes) = ([:], [:], MovedNodes())
       var names = NodeNames()
       let stored = try RestorePlan(reader: reader, classes: self.classes)
-      if !others.isEmpty || edits != nil || stored.hasTwins || !stored.namesakes.isEmpty {
+      if !others.isEmpty || edits != nil || stored.isToBeSettled {
         changes = try merge(others, onto: reader, &classes, stored, &merged, &own, &names, &remarks)
       }
       for (part, change) in changes { parts.add(change, to: part) }
@@ -247,7 +247,7 @@ struct StateLoader: Sendable {
         reader: reader, parts: classes, choice: choice,
         crash: .restoreEverything, history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
         retiring: pending.map(\.generation).filter { one in !merged.contains { $0.generation == one } },
-        ownRecords: own.records, moved: own.moved, names: names,
+        ownRows: own.rows, ownRecords: own.records, moved: own.moved, names: names,
         lockedClasses: store.lockedClasses.union(state.lockedClasses),
         hasLockedState: !state.lockedClasses.isEmpty || waits,
         isMerged: !changes.isEmpty || !merged.isEmpty)
@@ -294,20 +294,21 @@ struct StateLoader: Sendable {
   /// Merges the pending generations, oldest first, and last the edits of this run.
   ///
   /// - Parameters:
-  ///   - own: Where the records of this run's edits are, by their numbers among the edits; and what was moved.
+  ///   - own: Where the rows and records of this run's edits are, by their numbers among the edits; and what was moved.
   ///   - names: What a marker calls the nodes that the disk has elsewhere.
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
     _ pending: [PendingArchive], onto reader: RestorationArchive.PartedReader, _ parts: inout PartClasses,
     _ stored: RestorePlan, _ merged: inout [PendingArchive],
-    _ own: inout (records: [NodeID: NodeID], moved: MovedNodes), _ names: inout NodeNames,
+    _ own: inout (rows: [NodeID: NodeID], records: [NodeID: NodeID], moved: MovedNodes), _ names: inout NodeNames,
     _ remarks: inout [RestorationReport.Remark]
   ) throws(ArchiveError) -> [RestorationArchive.Part: Table.PartChange] {
     var table = try Table(
       continuing: reader, parts: parts, stored.index, limits: limits, nodeBudget: configuration.nodeByteBudget)
     table.classes = classes
     try table.separate(stored.namesakes)
-    if stored.hasTwins || !stored.namesakes.isEmpty { _ = try table.uniteTwins() }
+    for row in stored.rivals { try table.noteLaterOfWeaker(besides: row) }
+    if stored.isToBeSettled { _ = try table.uniteTwins() }
     var context = try reader.context
     var nodes = 0
     var sources: [(generation: Generation, rows: [NodeID: NodeID], records: [NodeID: NodeID])] = []
@@ -333,7 +334,7 @@ struct StateLoader: Sendable {
     if let edits {
       let overlay = try PendingParts.decode(edits, limits: limits)
       let (rows, records) = try table.merge(overlay.reader, overlay.parts, &context, ways: ways)
-      own.records = records
+      (own.rows, own.records) = (rows, records)
       if let ownGeneration { sources.append((ownGeneration, rows, records)) }
     }
     for (former, record) in table.moved.movedRecords where try reader.node(former) != nil {
@@ -352,8 +353,9 @@ struct StateLoader: Sendable {
     for finding in table.owedFindings { remarks.append(.failure(finding.description)) }
     table.writer.context = context
     var changes: [RestorationArchive.Part: Table.PartChange] = [:]
+    let read = Set(reader.parts)
     for part in table.writer.changedParts {
-      if parts.contains(part), !table.writer.partsToRemake.contains(part) {
+      if read.contains(part), !table.writer.partsToRemake.contains(part) {
         if let delta = try table.writer.makeDeltaOverBudget(of: part) { changes[part] = .delta(delta) }
       } else {
         changes[part] = .base(try table.writer.makeArchiveOverBudget(of: part))

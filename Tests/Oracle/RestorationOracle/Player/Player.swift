@@ -252,11 +252,11 @@ import Synchronization
   }
 
   private func edit(_ step: Step) {
-    func change(_ path: [String], isEdit: Bool = true, _ body: (inout Object) -> Void) {
+    func change(_ path: [String], _ body: (inout Object) -> Void) {
       self.change { life in
         guard let id = life.object(at: path) else { return }
         body(&life.objects[id]!)
-        if isEdit { life.objects[id]!.isTouched = true }
+        life.objects[id]!.isTouched = true
       }
     }
     func fill(_ path: [String], _ value: Int, _ bytes: Int, isUnencodable: Bool = false, isRefused: Bool = false) {
@@ -290,7 +290,7 @@ import Synchronization
       guard path.names.count > 1, let page = page(at: path.names), !name.isEmpty else { return }
       page.restoration.identifier = RestorationIdentifier(name)
       self.page(at: path.parent.names)?.namesHaveChanged()
-      change(path.names, isEdit: false) { $0.identifier = name }
+      change(path.names) { $0.identifier = name }
     case .move(let path, let target):
       guard path.names.count > 1, !target.names.starts(with: path.names), let page = page(at: path.names),
         let former = self.page(at: path.parent.names), let parent = self.page(at: target.names)

@@ -76,7 +76,7 @@ extension Life {
     var inner = readable[0]
     for id in unreadable().subtracting(besideIDs).sorted() {
       besideIDs.insert(id)
-      if let row = inner.objects[id]?.standing?.row { leftBehind.insert(row) }
+      if let row = inner.objects[id]?.standing?.row, let own = objects[id]!.standing?.row { table[own].hidden.insert(row) }
       come(id, inner.objects[id]?.standing)
     }
     // Of two siblings with one place one has it, whatever their classes.
@@ -114,6 +114,10 @@ extension Life {
   /// The state of an object lies beside from now on: it takes what it has along.
   private mutating func come(_ id: Int, _ former: Standing?) {
     guard objects[id]!.standing != nil, let former else { return }
+    // While it names no model, it goes on with that which it has learnt, where its record goes along.
+    if objects[id]!.model == nil, !former.own.isEmpty, let model = readable[0].table.rows[former.row]?.key.model {
+      table[objects[id]!.standing!.row].key.model = model
+    }
     if former.own.isEmpty, let baseline = former.baseline {
       objects[id]!.standing!.baseline = baseline
       return
@@ -129,6 +133,12 @@ extension Life {
     table[row].records = Table.ordered(table[row].records + [record])
     (objects[id]!.standing!.own, objects[id]!.standing!.saved) = ([record.number], former.saved)
     written.insert(record.number)
+  }
+
+  /// Nothing waits in the rows that have gone as their objects left them.
+  mutating func forgetEmptyHidden() {
+    let there = readable[0].table.rows
+    for row in table.rows.keys { table[row].hidden.formIntersection(there.keys) }
   }
 
   /// Brings the rows of objects into the classes that those say.
@@ -158,18 +168,13 @@ extension Life {
     divide()
     look(known, &outcome)
     divideAgain()
+    // Which rows objects have left, and whether something in them stays.
+    var unseen = Outcome()
+    readable[0].capture(known, &unseen)
+    forgetEmptyHidden()
     write(known, isAcknowledged, &outcome)
     let other = readable[0].save(known, isAcknowledged: isAcknowledged)
-    if isAcknowledged {
-      stored = readable[0].stored
-      // The name of a row that had to stay where it was waits as well.
-      if pending.count == earlierRuns, leftBehind.contains(where: { stored?.rows[$0] != nil }) {
-        var disk = table.revealed()
-        disk.removed = []
-        pending.append(disk)
-        outcome.hasChanged = true
-      }
-    }
+    if isAcknowledged { stored = readable[0].stored }
     outcome.hasChanged = outcome.hasChanged || other.hasChanged
     outcome.hasWritten = outcome.hasWritten || other.hasWritten
     outcome.notEncoded.formUnion(other.notEncoded)
@@ -277,7 +282,8 @@ extension Life {
     let others = candidates.filter { !former.own.contains($0.number) }
     if joins {
       let found = Table.ordered(others.filter(known.decodes))
-      if !found.isEmpty { join(id, found, with: objects[id]!.value) }
+      let hasOwn = !former.own.isEmpty || hasUnsavedChanges(id)
+      if !found.isEmpty { join(id, found, with: hasOwn ? objects[id]!.value : nil) }
       return
     }
     supersede(id, others.filter { !table.isFirst($0, in: former.row) }, &outcome)
@@ -290,10 +296,16 @@ extension Table {
     _ children: [Int], of run: Table, _ edited: Set<Int>, _ mapping: Mapping, below target: Int
   ) {
     var last: Int?
-    for child in children {
-      guard run[child].isWay || edited.contains(child) || run.hasRecords(inOrBelow: child),
-        let row = mapping.rows[child], self[target].children.contains(row)
-      else { continue }
+    let lastWritten = children.lastIndex {
+      !run[$0].isWay && (edited.contains($0) || run.hasRecords(inOrBelow: $0))
+    }
+    for child in children.prefix(lastWritten.map { $0 + 1 } ?? 0) {
+      guard let row = mapping.rows[child], self[target].children.contains(row) else {
+        // What stood there has been closed since; another one may stand in its place.
+        let name = run[child].key.place.identifier
+        last = self[target].children.first { self[$0].key.place.identifier == name } ?? last
+        continue
+      }
       if !run[child].isWay, last.map({ name($0) != name(row) }) ?? true {
         let group = self[target].children.filter { name($0) == name(row) }
         self[target].children.removeAll { group.contains($0) }

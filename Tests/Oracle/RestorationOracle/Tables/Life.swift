@@ -115,8 +115,6 @@ package struct Life: Hashable, Sendable {
   var besideIDs: Set<Int> = []
   /// Whether one of them has become an object whose state can be read.
   var mustDivide = false
-  /// The rows that those of them had before whose classes have become such.
-  var leftBehind: Set<Int> = []
   /// The objects that have their state while an unlock gives all others theirs.
   var readableIDs: Set<Int> = []
   /// The objects as they are once a launch has given them their state.
@@ -138,6 +136,8 @@ package struct Life: Hashable, Sendable {
   var spentRows: Set<Int> = []
   /// Those of them that were closed.
   var closedRows: Set<Int> = []
+  /// Whether the last turn that gave to everything has tried those once more.
+  private var hasRetried = false
   /// How many runs had stored something while locked before this one.
   var earlierRuns = 0
   var lastObject = 0
@@ -298,17 +298,14 @@ package struct Life: Hashable, Sendable {
       if let former = standing.parentRow, parent?.left.contains(former) ?? false {
         // Its parent shows another model: its row stays below that one's.
         comeByItself(id, leaving: standing.row, known)
-        // It is met as if it were new, also where its state has lain beside.
-        let isBelowBeside = object.parent.map(besideIDs.contains) ?? false
-        if !isBelowBeside, !(object.protection.map(away.contains) ?? false), besideIDs.remove(id) != nil {
-          mustDivide = true
-        }
+        lieByClass(id)
       } else if let why = leaves(object, standing, id) {
         // A row that stays has gone along with a new name.
         if why == .namedModelWithEdits { table.move(standing.row, to: key(id, below: parent?.row).place) }
         leave(standing, why, known)
         // Those below one that names its first model come along, and its values are an edit.
         comeByItself(id, leaving: why == .changed ? standing.row : nil, known)
+        if why == .changed { lieByClass(id) }
         objects[id]!.standing!.isUnedited = why == .changed
         if why == .namedModelWithEdits {
           (objects[id]!.standing!.gaveUp, objects[id]!.standing!.foundRow) = (standing.row, standing.foundRow)
@@ -325,12 +322,22 @@ package struct Life: Hashable, Sendable {
     objects[id]!.standing!.hasNamedModel = objects[id]!.standing!.hasNamedModel || object.model != nil
   }
 
+  /// An object that comes anew is met as if it were new, also where its state has lain beside.
+  private mutating func lieByClass(_ id: Int) {
+    let object = objects[id]!
+    guard !(object.parent.map(besideIDs.contains) ?? false), !(object.protection.map(away.contains) ?? false) else { return }
+    if besideIDs.remove(id) != nil { mustDivide = true }
+  }
+
   /// Whether an object leaves its row because it shows another model, or has another class.
   private func leaves(_ object: Object, _ standing: Standing, _ id: Int) -> Leaving? {
     guard object.tag == standing.tag else { return .changed }
     guard object.model != standing.model else { return nil }
     guard !standing.hasNamedModel, let row = table.rows[standing.row] else { return .changed }
-    if let model = row.key.model { return model == object.model ? nil : .changed }
+    // One that could be read has learnt its model there.
+    let other = besideIDs.contains(id) ? nil : readable.first
+    let learnt = other.flatMap { $0.objects[id]?.standing?.row }.flatMap { other?.table.rows[$0]?.key.model }
+    if let model = row.key.model ?? learnt { return model == object.model ? nil : .changed }
     return hasUnsavedChanges(id) ? .namedModelWithEdits : nil
   }
 
@@ -410,7 +417,7 @@ package struct Life: Hashable, Sendable {
     // What was written beside stays until the unlock, if with nothing in it.
     let hasOwn = disk.isBeside && pending.count > earlierRuns
     pending = Array(pending.prefix(earlierRuns))
-    if hasOwn || disk.rows.values.contains(where: { !$0.records.isEmpty }) { pending.append(disk) }
+    if hasOwn || disk.rows.values.contains(where: \.hasContent) { pending.append(disk) }
   }
 
   var nextSave: Int { max(stored?.save ?? 0, table.save) + 1 }
@@ -645,7 +652,7 @@ package struct Life: Hashable, Sendable {
 
   private func isSameAsPending() -> Bool {
     if pending.count > earlierRuns { return isSame(pending[earlierRuns], table) }
-    return !table.rows.values.contains { !$0.records.isEmpty }
+    return !table.rows.values.contains(where: \.hasContent)
   }
 
   // MARK: - Giving
@@ -683,6 +690,7 @@ package struct Life: Hashable, Sendable {
       supersede(id, candidates.filter { !table.isFirst($0, in: former.row) }, &outcome)
       objects[id]!.standing!.parentRow = parentRow
       objects[id]!.standing!.cameByItself = false
+      if lateRows == nil { objects[id]!.standing!.isLeftOut = table[former.row].isClosed }
       if loadedRows.contains(former.row) { objects[id]!.standing!.foundRow = former.row }
       objects[id]!.wasFound = true
       return
@@ -718,7 +726,10 @@ package struct Life: Hashable, Sendable {
       : own == nil
         ? found.dropFirst(gone.count).filter { table.rows[$0] != nil }
         : lateRows == nil ? table.find(key, held: held.subtracting([row]), retrying: retrying, known) : []
-    let brought = former.flatMap { $0.row == row ? nil : $0.row }
+    // The row that it had, if what is in there is its own.
+    let brought = former.flatMap { former in
+      former.row == row || former.own.isEmpty && !table[former.row].records.isEmpty ? nil : former.row
+    }
     given.append(Given(id: id, key: key, blank: blank(others, besides: row, named.model), brought: brought))
     // The class is stored only with a record.
     table[row].key.model = named.model
@@ -769,7 +780,8 @@ package struct Life: Hashable, Sendable {
         table[row].key.model = model
         // The row that the object had was live last.
         if other == brought { table[row].isClosed = table[row].isClosed && found.isClosed }
-        let isSettled = other == brought ? objects[turn.id]!.standing!.wasGiven : !hasKey
+        let isSettled =
+          other == brought ? objects[turn.id]!.standing!.wasGiven : !hasKey || turn.blank.contains(other)
         // One that can join is given them at the next launch.
         guard isSettled, !known.joins(key.tag), let oldest = table[row].records.first else { continue }
         let numbers = Set(found.records.map(\.number))
@@ -883,8 +895,12 @@ package struct Life: Hashable, Sendable {
       guard seen.insert(place.identifier).inserted else { continue }
       if let existing = existing[place.identifier] {
         restored.append(existing)
+        let first = table.made(at: place).first.map { table[$0] }
         restore(existing, below: row, turn, make: make, known, &outcome)
         let standing = objects[existing]!.standing!
+        if !standing.wasFound, !turn.isRetry, let first, first.isClosed, !known.isGone(first, in: table) {
+          outcome.leftOut.insert(path(existing))
+        }
         if standing.wasFound {
           // One that was there before has the role that it had.
           let brought = given.last { $0.id == existing }?.brought
@@ -920,17 +936,24 @@ package struct Life: Hashable, Sendable {
       restored.append(child)
       restore(child, below: row, turn, make: make, known, &outcome)
     }
+    // Where nothing was found, nothing is put in order.
+    guard turn.kind != .late || objects[id]!.standing!.wasFound else { return }
     // What was never saved has no place yet but the container's.
-    let order = Dictionary(
-      uniqueKeysWithValues: table[objects[id]!.standing!.row].children.enumerated().map { ($1, $0) })
+    // Those of one place stand together, where the first of them stands.
+    var order: [Int: Int] = [:]
+    var places: [String: Int] = [:]
+    for (index, row) in table[objects[id]!.standing!.row].children.enumerated() {
+      let place = places[table.name(row)] ?? index
+      (places[table.name(row)], order[row]) = (place, place)
+    }
     func saved(_ child: Int) -> Int? {
       let standing = objects[child]!.standing!
       guard objects[child]!.wasFound || !standing.own.isEmpty else { return nil }
       return order[standing.row]
     }
-    let places = restored.filter { saved($0) != nil }.sorted { saved($0)! < saved($1)! }
-    let hasPlace = Set(places)
-    objects[id]!.children = places + objects[id]!.children.filter { !hasPlace.contains($0) }
+    let standing = restored.filter { saved($0) != nil }.sorted { saved($0)! < saved($1)! }
+    let hasPlace = Set(standing)
+    objects[id]!.children = standing + objects[id]!.children.filter { !hasPlace.contains($0) }
   }
 
   /// An object that was given nothing has its values from now on, if unread records are there.
@@ -946,7 +969,7 @@ package struct Life: Hashable, Sendable {
   /// Ends the process; what is stored stays.
   package mutating func end() {
     (table, objects, root, isLocked, held, written, hasRestored) = (Table(), [:], nil, false, [], [], false)
-    (readable, besideIDs, leftBehind, readableIDs, launched) = ([], [], [], [], [:])
+    (readable, besideIDs, readableIDs, launched) = ([], [], [], [:])
     deaths = []
   }
 
@@ -979,6 +1002,7 @@ package struct Life: Hashable, Sendable {
     var outcome = Outcome()
     guard let root else { return outcome }
     noteLoaded()
+    hasRetried = turn.isRetry
     if turn.isRetry { closedRows = [] }
     for id in objects.keys { objects[id]!.wasFound = false }
     restore(root, below: nil, turn, make: make, known, &outcome)
@@ -1079,10 +1103,11 @@ package struct Life: Hashable, Sendable {
   package mutating func restoreLate(_ id: Int, make: Factory, _ known: Knowledge) -> Outcome {
     var outcome = Outcome()
     guard !isLocked, hasRestored else { return outcome }
+    takeExactRow(id, known)
     followUnited()
     if let row = rowBelowWhichToLook(id, known) {
       lateRows = loadedRows.subtracting(spentRows)
-      restore(id, below: row, Turn(kind: .late), make: make, known, &outcome)
+      restore(id, below: row, Turn(kind: .late, isRetry: hasRetried), make: make, known, &outcome)
       if !objects[id]!.standing!.wasFound { askedInVain = id }
       unite(known)
       lateRows = nil
@@ -1092,6 +1117,17 @@ package struct Life: Hashable, Sendable {
     if askedInVain == id { objects[id]?.standing?.wasAsked = true }
     askedInVain = nil
     return outcome
+  }
+
+  /// One that a look has met, and that is called otherwise since, asks for the row of exactly its key.
+  private mutating func takeExactRow(_ id: Int, _ known: Knowledge) {
+    guard let standing = objects[id]!.standing, objects[id]!.isTouched, leaves(objects[id]!, standing, id) == nil,
+      let parent = objects[id]!.parent.flatMap({ objects[$0]!.standing?.row })
+    else { return }
+    let key = key(id, below: parent)
+    guard table[standing.row].key.place != key.place, let exact = table.exact(key, held: held, known) else { return }
+    table.move(standing.row, to: key.place)
+    table.unite(standing.row, with: exact, held: held, known)
   }
 
   /// Goes on with the rows with which loaded ones have become one; such a row is spent where all of them are.
@@ -1134,7 +1170,8 @@ package struct Life: Hashable, Sendable {
       for below in (subtree(gone) + leftBefore).distinct {
         guard let standing = objects[below]!.standing else { continue }
         stand(below, nil)
-        if below == gone || !standing.own.isEmpty || spentRows.contains(standing.row) {
+        let isElsewhere = !inside.contains(standing.row)
+        if below == gone || isElsewhere || !standing.own.isEmpty || spentRows.contains(standing.row) {
           leave(standing, .closed, known)
         }
       }
@@ -1224,7 +1261,9 @@ package struct Life: Hashable, Sendable {
     divide()
     capture(known, &outcome)
     divideAgain()
-    if !readable.isEmpty { readable[0].capture(known, &outcome) }
+    guard !readable.isEmpty else { return }
+    readable[0].capture(known, &outcome)
+    forgetEmptyHidden()
   }
 
   /// Does what a save does, but for the disk.
@@ -1341,6 +1380,8 @@ extension Table {
     let first = save
     var ofRun = known
     ofRun.version = run.version
+    let united = united.value
+    func now(_ row: Int) -> Int { united[row].map(now) ?? row }
     func place(_ row: Int) -> Place {
       let place = run[row].key.place
       return Place(parent: place.parent.map { mapping.rows[$0]! }, identifier: place.identifier)
@@ -1350,12 +1391,21 @@ extension Table {
       let named = keys[number] ?? row.key
       let key = Key(place: place(number), tag: known.today(named.tag), model: named.model ?? row.key.model)
       let taken = Set(mapping.rows.values)
-      let found =
+      let hidden = row.hidden.map(now).filter { rows[$0] != nil }.sorted()
+      var found =
         ways[number].map { $0 }
-        ?? (row.records.isEmpty && row.isPresent
+        ?? (!row.hasContent && row.isPresent
           ? find(key, held: taken, retrying: false, ofRun).first : exact(key, held: [], known))
+      for other in hidden {
+        if let row = found {
+          if row != other { unite(row, with: other, held: [], known) }
+        } else {
+          move(other, to: key.place)
+          (self[other].key, self[other].isPresented, found) = (key, row.isPresented, other)
+        }
+      }
       if row.isWay {
-        if found == nil, row.children.isEmpty { return }
+        if found == nil, !run.hasRecords(inOrBelow: number) { return }
         let target =
           found ?? insert(Key(place: key.place, tag: named.tag, model: key.model), protection: row.protection)
         if found == nil { self[target].isPresent = false }
@@ -1368,7 +1418,7 @@ extension Table {
       let hasSiblings = row.key.place.parent.map { run[$0].children.count > 1 } ?? false
       // Of one that was written beside, what could be read tells the order.
       let isTelling = run.isBeside ? run.hasRecords(inOrBelow: number) : !row.children.isEmpty || hasSiblings
-      let hasNothing = found == nil && row.records.isEmpty && !isTelling
+      let hasNothing = found == nil && !row.hasContent && !isTelling
       if hasNothing, keys[number] == nil { return }
       // The class of rows is that of their records.
       let target =
@@ -1376,6 +1426,12 @@ extension Table {
       if self[target].protection.rawValue < row.protection.rawValue { self[target].protection = row.protection }
       if !row.records.isEmpty { self[target].key.tag = row.key.tag }
       mapping.rows[number] = target
+      // One that is only there for the order, or for its object.
+      if run.isBeside, !isTelling, !edited.contains(number) {
+        if hasNothing { mapping.liveOnly.insert(target) }
+        for child in row.children { add(child) }
+        return
+      }
       if hasNothing { mapping.liveOnly.insert(target) }
       for record in row.records {
         var record = record

@@ -48,6 +48,12 @@ package struct Row: Hashable, Sendable {
   /// Of a run that could read a part of the state: whether the row is only the way to others, as its object's own state is
   /// elsewhere.
   var isWay = false
+  /// Rows of the part that could be read, which its object has left, as its class has no key; something in or below them can't be
+  /// read, and comes to this row at the unlock.
+  var hidden: Set<Int> = []
+
+  /// Whether it has something to write.
+  var hasContent: Bool { !records.isEmpty || !hidden.isEmpty }
 }
 
 /// Why a record is no longer there.
@@ -133,7 +139,7 @@ package struct Table: Hashable, Sendable {
   /// A row and all below it, parents first.
   func subtree(_ row: Int) -> [Int] { [row] + self[row].children.flatMap { subtree($0) } }
 
-  func hasRecords(inOrBelow row: Int) -> Bool { subtree(row).contains { !self[$0].records.isEmpty || self[$0].isAway } }
+  func hasRecords(inOrBelow row: Int) -> Bool { subtree(row).contains { self[$0].hasContent || self[$0].isAway } }
 
   mutating func insert(_ key: Key, protection: Protection? = nil) -> Int {
     let number = nextNumber()
@@ -249,6 +255,7 @@ package struct Table: Hashable, Sendable {
       self[row].protection = gone.protection
     }
     self[row].records = Self.ordered(gone.records + kept.records)
+    self[row].hidden.formUnion(gone.hidden)
     self[row].isPresent = kept.isPresent || gone.isPresent
     if kept.lastLive < gone.lastLive { self[row].isPresented = gone.isPresented }
     self[row].lastLive = max(kept.lastLive, gone.lastLive)
