@@ -2528,5 +2528,906 @@ struct Regression: Sendable, CustomTestStringConvertible {
         save
         launch
         """),
+    Regression(
+      name: "a page whose own class has a row of another class that does not decode takes its row along",
+      script: """
+        lock
+        push root/d note
+        save
+        editRefused root/d value=6
+        save
+        launch strict=yes
+        push root/d special
+        unlock
+        close root/d
+        save
+        launch
+        """),
+    Regression(
+      name: "a row without an object does not become one with the row of a page below another model",
+      script: """
+        launch version=3
+        push root/d diary value=3
+        cutPowerInSave call=36 losing=18446744073709551615
+        unlock
+        close root/d
+        show root model=B value=7
+        push root/d diary
+        killInSave call=36
+        launch version=3
+        """),
+    Regression(
+      name: "of two rows that become one the role is that of the later one",
+      script: """
+        push root/e plain
+        save
+        edit root value=2
+        save
+        lock
+        launch version=3 model=A
+        edit root value=6
+        push root/e plain presented=yes
+        save
+        launch hiding=e model=A
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a page below one that moved away from where another model is shown, and that is closed, is gone",
+      script: """
+        show root model=A
+        push root/b plain
+        push root/b/e plain
+        push root/b/e/b plain
+        save
+        move root/b/e root
+        show root model=B
+        close root/e/b
+        save
+        launch
+        """),
+    Regression(
+      name: "a renamed page that asks for its row keeps what it has",
+      script: """
+        push root/a plain
+        rename root/a b
+        edit root/b value=3
+        save
+        launch misnaming=b
+        push root/c plain
+        restoreLate root/c
+        rename root/c b
+        restoreLate root/b
+        """),
+    Regression(
+      name: "a page that is called otherwise since it was met, and asks, supersedes what lies under its name",
+      script: """
+        push root/c special
+        save
+        launch hiding=c
+        push root/e special value=7
+        save
+        rename root/e c
+        restoreLate root/c
+        """),
+    Regression(
+      name: "a page that is called otherwise since it was met is given what lies below its name's row",
+      script: """
+        push root/c sketch
+        push root/c/b plain
+        killInSave call=31
+        launch hiding=c
+        push root/d sketch
+        save
+        rename root/d c
+        restoreLate root/c
+        """),
+    Regression(
+      name: "what lies below a row without a model goes by the model that its page names",
+      script: """
+        show root model=B
+        push root/b diary
+        save
+        show root
+        push root/b diary model=B
+        push root/b/a plain
+        killInSave call=19
+        lock
+        show root model=B value=10
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "values that can't be encoded do not change the class of a row",
+      script: """
+        push root/e note
+        save
+        cutPower losing=18446744073709551615
+        push root/e special
+        editUnencodable root/e value=11
+        show root/e model=B
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a late page is given a row that a retry has asked for once more",
+      script: """
+        push root/c sketch value=2
+        save
+        close root/c
+        crashInLaunch c
+        retry
+        push root/c sketch
+        restoreLate root/c
+        """),
+    Regression(
+      name: "what lies below a row that becomes one with another ages from its own last save",
+      script: """
+        killInSave call=28
+        lock
+        push root/e plain
+        wait 707
+        push root/e/a special
+        killInSave call=36
+        show root model=B value=4
+        unlock
+        killInSave call=13
+        save
+        """),
+    Regression(
+      name: "keys change all at once: a page that gets a name and a model in one look is in no other row in between",
+      script: """
+        push root/c note presented=yes
+        rename root/c a
+        save
+        lock
+        launch
+        push root/b note
+        show root model=A value=5
+        unlock
+        rename root/b c
+        show root/c model=B
+        rename root/c a
+        save
+        close root/a
+        launch
+        """),
+    Regression(
+      name: "a page of another class in the place of a row that is left out is no reason not to say so",
+      script: """
+        push root/c note
+        push root/c/b plain
+        killInSave call=35
+        crashInLaunch b decoding=yes
+        edit root/c value=5
+        cutPowerInSave call=22 losing=18446744073709551615
+        push root/c special
+        push root/c/b sketch
+        unlock
+        """),
+    Regression(
+      name: "a page that moved below one that is closed has left its own place",
+      script: """
+        launch version=3
+        save
+        push root/a plain
+        push root/e plain
+        push root/e/d plain
+        killInSave call=17
+        move root/a root/e/d
+        close root/e
+        push root/e plain
+        restoreLate root/e
+        killInSave call=31
+        launch
+        """),
+    Regression(
+      name: "a class that answers with the page that is there gives it the row",
+      script: """
+        push root/d note
+        save
+        launch hiding=d
+        push root/d special
+        restoreLate root/d
+        restoreAgain
+        rename root/d b
+        restoreAgain
+        """),
+    Regression(
+      name: "a value of a model that is not shown any more is something to lose",
+      script: """
+        show root model=B
+        failingSave fault=2 call=23
+        edit root value=2
+        forget root/d
+        show root
+        failingSave fault=1 call=9
+        """),
+    Regression(
+      name: "a page of another class below a row of another model finds a row that is left out",
+      script: """
+        save
+        push root/c plain
+        killInSave call=23
+        crashInLaunch c decoding=yes
+        edit root value=3
+        cutPowerInSave call=37 losing=18446744073709551615
+        launch model=A
+        show root model=B
+        push root/c sketch
+        unlock
+        """),
+    Regression(
+      name: "a page whose row is left out stands in its place",
+      script: """
+        push root/a plain
+        push root/d plain
+        push root/a/d plain
+        push root/c plain
+        save
+        launch
+        killInLaunch call=28
+        edit root value=4
+        save
+        cutPower losing=18446744073709551615
+        launch model=A
+        show root model=B
+        push root/d plain
+        unlock
+        """),
+    Regression(
+      name: "a late page of a subclass that has named a model",
+      script: """
+        push root/b plain
+        push root/b/e note
+        save
+        show root/b/e model=A value=3
+        save
+        kill
+        rename root/b/e c
+        push root/b/e special
+        restoreLate root/b/e
+        restoreAgain
+        save
+        launch
+        """),
+    Regression(
+      name: "late pages for which nothing is stored stand as they stand",
+      script: """
+        launch version=3
+        push root/d sketch
+        save
+        launch
+        push root/d plain
+        push root/d/b plain
+        push root/d/b plain
+        push root/d/a plain
+        restoreLate root/d/a
+        restoreLate root/d
+        """),
+    Regression(
+      name: "a page that names no model any more, and has no place, leaves no row behind",
+      script: """
+        push root/b plain
+        push root/a plain model=A
+        push root/b/a plain
+        killInSave call=26
+        show root/a
+        move root/a root/b
+        save
+        launch
+        """),
+    Regression(
+      name: "what lies below a row that was left out stays where nothing could be written there",
+      script: """
+        push root/b plain
+        push root/b/c plain
+        save
+        launch
+        push root/a plain
+        save
+        killInLaunch call=41
+        cutPowerInSave call=1 losing=18446744073709551615
+        editUnencodable root value=7
+        unlock
+        """),
+    Regression(
+      name: "a *first* record goes when a record of its model's place is given that had none",
+      script: """
+        push root/d card
+        save
+        launch version=2
+        edit root/d value=4
+        save
+        lock
+        launch
+        push root/d card model=B value=7
+        save
+        launch version=2
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "nothing waits where a page that came beside has been closed",
+      script: """
+        configure none
+        save
+        cutPower losing=18446744073709551615
+        push root/e plain
+        protect root/e complete
+        close root/e
+        killInSave call=30
+        launch
+        """),
+    Regression(
+      name: "a page goes on with the model that it has learnt where its class has no key",
+      script: """
+        configure none
+        push root/a plain model=A
+        save
+        push root/a/e plain protection=complete
+        killInSave call=36
+        lock
+        launch unnamed=yes
+        protect root/a complete
+        killInSave call=16
+        launch
+        unlock
+        """),
+    Regression(
+      name: "what could not be read below a row that has become one with another follows at the unlock",
+      script: """
+        configure none
+        save
+        edit root value=9
+        save
+        launch model=A
+        show root
+        push root/d plain protection=complete
+        cutPowerInSave call=38 losing=18446744073709551615
+        launch model=A
+        unlock
+        """),
+    Regression(
+      name: "a page that can join, and has nothing of its own, changes no record of another class",
+      script: """
+        configure none
+        save
+        push root/a diary value=7 protection=complete
+        cutPowerInSave call=30 losing=18446744073709551615
+        launch version=3
+        push root/a diary
+        save
+        launch version=2
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "a page whose model is gone is not left out for another row of its place",
+      script: """
+        push root/b plain
+        save
+        crashInLaunch b
+        toggle B
+        push root/b special model=B
+        restoreAgain
+        """),
+    Regression(
+      name: "a page below one that shows another model while its class has no key",
+      script: """
+        configure none
+        show root model=B
+        killInSave call=32
+        lock
+        push root/d plain protection=complete
+        show root model=A
+        rename root/d b
+        show root
+        unlock
+        """),
+    Regression(
+      name: "a page below a model that it has learnt, closed while its class has no key",
+      script: """
+        configure none
+        show root model=B
+        save
+        lock
+        launch
+        push root/d plain protection=complete
+        show root model=A
+        close root/d
+        save
+        launch
+        """),
+    Regression(
+      name: "a secret page stands behind the one that has a class without a key since",
+      script: """
+        configure none
+        push root/b plain
+        push root/b/e plain
+        save
+        protect root/b/e complete
+        lock
+        launch
+        push root/b/a plain protection=complete
+        unlock
+        """),
+    Regression(
+      name: "a row that is only there for the order says nothing of the role",
+      script: """
+        configure first
+        push root/b sketch model=A presented=yes
+        save
+        launch hiding=b
+        push root/b sketch protection=complete
+        save
+        lock
+        launch
+        unlock
+        """),
+    Regression(
+      name: "a save of a page that came beside and was closed",
+      script: """
+        configure none
+        push root/e plain
+        killInSave call=32
+        lock
+        protect root/e complete
+        close root/e
+        save
+        launch
+        """),
+    Regression(
+      name: "a page of another class in the place of one that came beside",
+      script: """
+        configure first
+        push root/b plain model=A value=1
+        save
+        lock
+        launch unnamed=yes
+        protect root/b complete
+        save
+        launch
+        push root/b plain
+        protect root/b complete
+        unlock
+        """),
+    Regression(
+      name: "a page below one that came beside keeps its row",
+      script: """
+        configure none
+        killInSave call=17
+        cutPowerInSave call=22 losing=147568029554759860
+        push root/c plain model=B
+        push root/c/c plain protection=first
+        save
+        launch unnamed=yes
+        protect root/c first
+        unlock
+        """),
+    Regression(
+      name: "what lies below a model that is shown again follows at the unlock",
+      script: """
+        configure first
+        save
+        launch model=A
+        edit root value=3
+        save
+        show root
+        push root/a plain protection=complete
+        killInSave call=37
+        lock
+        launch model=A
+        unlock
+        """),
+    Regression(
+      name: "a record goes along with a page that came beside, also where its row was a way, and it can't be encoded",
+      script: """
+        configure none
+        save
+        kill
+        lock
+        push root/b plain
+        push root/a plain protection=complete
+        close root/a
+        push root/c plain
+        editUnencodable root/b value=4
+        protect root/b complete
+        unlock
+        """),
+    Regression(
+      name: "of two rows of one place the one that a locked run could read was live last",
+      script: """
+        configure first
+        push root/b plain
+        save
+        cutPower losing=18446744073709551615
+        push root/b note protection=complete
+        unlock
+        save
+        lock
+        rename root/b c
+        launch
+        unlock
+        launch
+        """),
+    Regression(
+      name: "rows of one place in two parts stand together",
+      script: """
+        configure first
+        push root/a plain
+        push root/d plain
+        protect root/a complete
+        lock
+        save
+        launch hiding=d
+        push root/a diary
+        save
+        launch replacing=a:note
+        unlock
+        launch
+        """),
+    Regression(
+      name: "a way that leads to nothing tells of no order",
+      script: """
+        configure none
+        push root/c plain
+        push root/d plain protection=complete
+        cutPowerInSave call=37 losing=18446744073709551615
+        push root/c/e plain
+        push root/a plain protection=complete
+        save
+        launch
+        protect root/c complete
+        unlock
+        """),
+    Regression(
+      name: "a class whose next row is made under another identifier",
+      script: """
+        push root/c plain
+        save
+        kill
+        lock
+        push root/c note model=B
+        save
+        close root/c
+        toggle B
+        unlock
+        launch misnaming=c
+        """),
+    Regression(
+      name: "a page that shows another model lies where its class says",
+      script: """
+        configure none
+        cutPowerInSave call=36 losing=18446744073709551615
+        push root/e plain model=A protection=complete
+        protect root/e none
+        show root/e model=B
+        unlock
+        lock
+        launch
+        """),
+    Regression(
+      name: "a closed secret below a page that came beside is not made again",
+      script: """
+        configure none
+        push root/e plain model=B
+        toggle B
+        push root/e/e plain protection=first
+        cutPowerInSave call=35 losing=18446744073709551615
+        protect root/e complete
+        unlock
+        """),
+    Regression(
+      name: "a page that came beside has another model than the one that it has learnt",
+      script: """
+        configure first
+        push root/c plain model=B value=5
+        save
+        lock
+        launch version=2 unnamed=yes
+        protect root/c complete
+        show root/c model=A
+        unlock
+        launch
+        """),
+    Regression(
+      name: "a page that a way led to, and another one in its place, tell of the order",
+      script: """
+        configure none
+        push root/d card
+        cutPowerInSave call=31 losing=18446744073709551615
+        push root/d/b plain
+        push root/e plain protection=first
+        save
+        launch
+        close root/d
+        push root/e plain
+        rename root/e d
+        unlock
+        """),
+    Regression(
+      name: "what a page left below its former row comes to the row that it has",
+      script: """
+        configure first
+        push root/d plain
+        push root/d/c plain protection=complete
+        save
+        lock
+        launch
+        rename root/d c
+        protect root/c complete
+        show root model=A value=9
+        unlock
+        """),
+    Regression(
+      name: "a page stands behind one that has a class without a key, and nothing to write",
+      script: """
+        configure none
+        push root/e plain
+        push root/b plain
+        save
+        push root/b plain protection=complete
+        protect root/e first
+        cutPower losing=18446744073709551615
+        push root/b/d plain
+        unlock
+        """),
+    Regression(
+      name: "a page of another class below one that shows another model at an unlock",
+      script: """
+        configure none
+        launch version=3
+        push root/e plain
+        save
+        cutPower losing=18446744073709551615
+        protect root/e first
+        show root model=B value=6
+        save
+        launch
+        unlock
+        """),
+    Regression(
+      name: "two pages of two classes stand as they stood",
+      script: """
+        configure none
+        launch version=3
+        push root/b plain
+        push root/d plain
+        lock
+        save
+        launch hiding=b
+        protect root/d complete
+        save
+        launch
+        unlock
+        """),
+    Regression(
+      name: "a record that came beside stays in its version at the unlock",
+      script: """
+        configure none
+        push root/b plain
+        push root/e plain
+        forget root/e/c
+        edit root/b value=5
+        save
+        cutPower losing=18446744073709551615
+        launch version=3
+        protect root/b first
+        unlock
+        save
+        launch
+        """),
+    Regression(
+      name: "two secrets below one page stand as they stood",
+      script: """
+        configure none
+        launch version=3
+        push root/e plain
+        push root/e/a plain
+        save
+        kill
+        lock
+        protect root/e/a complete
+        push root/e/b plain protection=complete
+        unlock
+        """),
+    Regression(
+      name: "a page that could be read keeps the role that it has",
+      script: """
+        configure none
+        push root/a note presented=yes
+        push root/a/c plain
+        save
+        protect root/a complete
+        lock
+        launch
+        edit root/a/c value=7
+        save
+        launch
+        close root/a
+        push root/a note
+        unlock
+        """),
+    Regression(
+      name: "a secret below a model that is not shown any more waits",
+      script: """
+        configure none
+        show root model=B
+        killInSave call=24
+        lock
+        push root/a plain protection=complete
+        show root model=A
+        close root/a
+        save
+        launch
+        """),
+    Regression(
+      name: "a secret below a page without a model that came beside is not made again",
+      script: """
+        configure none
+        push root/b plain model=A
+        push root/b/c plain protection=complete
+        save
+        lock
+        launch unnamed=yes
+        protect root/b complete
+        unlock
+        """),
+    Regression(
+      name: "a secret that shows another model is made from its row",
+      script: """
+        configure none
+        save
+        cutPower losing=18446744073709551615
+        push root/d plain model=B protection=first
+        protect root/d parent
+        show root/d model=A
+        killInSave call=13
+        close root/a/e/n1
+        unlock
+        """),
+    Regression(
+      name: "a place whose rows have all gone stands where another row's place stands that comes into it",
+      script: """
+        push root/a plain
+        restoreAgain
+        push root/a/d plain
+        show root/a/d model=A
+        show root model=A
+        push root/a/a plain
+        restoreLate root/a
+        show root
+        reverse root/a
+        restoreLate root/a/a
+        show root model=A
+        show root/a/d model=B
+        close root/a/a
+        save
+        launch
+        """),
+    Regression(
+      name: "an object stands where the row stands of which one is made in its place",
+      script: """
+        configure none
+        push root/b plain protection=complete
+        save
+        kill
+        lock
+        push root/c plain
+        push root/a plain model=A
+        rename root/a b
+        unlock
+        """),
+    Regression(
+      name: "a page without a record that stands before one with a class without a key tells of the order",
+      script: """
+        configure first
+        push root/c plain
+        push root/b plain
+        push root/b/c plain
+        push root/c/d plain
+        save
+        protect root/b complete
+        lock
+        launch
+        move root/b/c root/c/d
+        push root/c/d/b plain protection=complete
+        unlock
+        """),
+    Regression(
+      name: "what a page without a place says of its class is not asked for",
+      script: """
+        configure none
+        cutPowerInSave call=37 losing=18446744073709551615
+        push root/c plain
+        push root/e plain
+        rename root/c e
+        save
+        protect root/e complete
+        killInSave call=11
+        launch
+        """),
+    Regression(
+      name: "what every page has is no secret",
+      script: """
+        configure complete
+        push root/b plain
+        push root/a plain
+        push root/b/b plain
+        push root/b/b/a plain bytes=4710 protection=none
+        push root/a/b plain bytes=749
+        killInSave call=32
+        edit root/b/b/a value=6
+        save
+        """),
+    Regression(
+      name: "a late page that has named its first model joins what its row has",
+      script: """
+        push root/a diary value=8
+        save
+        close root/a
+        launch
+        push root/a diary
+        save
+        show root/a model=B
+        restoreLate root/a
+        """),
+    Regression(
+      name: "an unlock adds a part that the stored state has a gap for",
+      script: """
+        configure none
+        push root/a plain protection=first
+        save
+        close root/a
+        push root/e plain protection=complete
+        save
+        launch
+        protect root/e first
+        save
+        lock
+        launch
+        show root model=A value=9
+        push root/c plain protection=complete
+        unlock
+        """),
+    Regression(
+      name: "what a hidden row has is not lost when its page is closed and nothing was saved",
+      script: """
+        configure none
+        push root/b plain
+        push root/b/c plain protection=complete
+        save
+        lock
+        launch
+        protect root/b complete
+        close root/b
+        unlock
+        save
+        push root/b plain
+        restoreLate root/b
+        """),
+    Regression(
+      name: "a page whose state lay beside shows a model, and another one that it had",
+      script: """
+        configure none
+        push root/b plain model=A value=3
+        push root/b/c plain protection=complete value=4
+        save
+        lock
+        launch
+        protect root/b complete
+        show root/b model=B
+        protect root/b none
+        unlock
+        show root/b model=A
+        save
+        launch
+        """),
   ]
 }

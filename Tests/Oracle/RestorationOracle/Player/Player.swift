@@ -661,7 +661,8 @@ import Synchronization
 
   private func make(_ path: [String], _ kind: PageClass?) -> Page? {
     guard path.count > 1, let name = path.last else { return nil }
-    if let existing = page(at: path) { return kind == nil || existing.kind != kind ? nil : existing }
+    // A class answers with the page that is there; the delegate leaves that to the coordinator.
+    if let existing = page(at: path) { return kind == nil ? nil : existing }
     delegate.onFactory?(path)
     guard let planned = plan(path, kind) else { return nil }
     let page = program.page(name == launch.misnaming ? "misnamed" : name, planned.kind, model: planned.model)
@@ -759,8 +760,9 @@ import Synchronization
       let text = pieces.map { String(decoding: $0, as: UTF8.self) }.joined()
       let weaker = Protection.allCases.filter { $0.rawValue <= found.rawValue }
       let stronger = Protection.allCases.filter { $0.rawValue > found.rawValue }
+      // Item 0 is in every page that has nothing but its filling.
       let secret = Set(stronger.flatMap { items[$0] ?? [] }).subtracting(weaker.flatMap { items[$0] ?? [] })
-        .subtracting(sharedItems)
+        .subtracting(sharedItems).subtracting([0])
       if let item = secret.first(where: { text.contains(word($0)) }) {
         return "the part of class \(found) has item \(item), whose class is stronger"
       }

@@ -27,14 +27,18 @@ extension Life {
     objects = inner.launched
     for id in objects.keys { (objects[id]!.standing, objects[id]!.wasFound) = (nil, false) }
     (root, lastObject, isLocked, hasRestored, earlierRuns) = (inner.root, inner.lastObject, true, true, pending.count)
-    inner.launched = [:]
     readable = [inner]
+    readable[0].launched = [:]
     besideIDs = unreadable()
     beginBeside()
     var unseen = Outcome()
     if let root {
       restore(root, below: nil, Turn(kind: .launch), make: { _, _ in nil }, known, &unseen)
-      for id in subtree(root) { setBaseline(id) }
+      for id in subtree(root) {
+        setBaseline(id)
+        let row = inner.launched[id]?.standing?.row
+        objects[id]!.standing?.learnt = row.flatMap { inner.table.rows[$0]?.key.model }
+      }
     }
     unite(known)
     divide()
@@ -52,8 +56,10 @@ extension Life {
   private func unreadable() -> Set<Int> {
     var found: Set<Int> = []
     var waiting = [root].compactMap(\.self).map { ($0, false) }
+    let kept = Set(order(withKept: true)).subtracting(order())
     while let (id, isBelow) = waiting.popLast() {
-      let isBeside = isBelow || besideIDs.contains(id) || objects[id]!.protection.map(away.contains) ?? false
+      let protection = kept.contains(id) ? objects[id]!.standing?.protection : objects[id]!.protection
+      let isBeside = isBelow || besideIDs.contains(id) || protection.map(away.contains) ?? false
       if isBeside { found.insert(id) }
       waiting += objects[id]!.children.map { ($0, isBeside) }
     }
@@ -76,7 +82,9 @@ extension Life {
     var inner = readable[0]
     for id in unreadable().subtracting(besideIDs).sorted() {
       besideIDs.insert(id)
-      if let row = inner.objects[id]?.standing?.row, let own = objects[id]!.standing?.row { table[own].hidden.insert(row) }
+      if let row = inner.objects[id]?.standing?.row, let own = objects[id]!.standing?.row {
+        table[own].hidden.insert(row)
+      }
       come(id, inner.objects[id]?.standing)
     }
     // Of two siblings with one place one has it, whatever their classes.
@@ -115,8 +123,9 @@ extension Life {
   private mutating func come(_ id: Int, _ former: Standing?) {
     guard objects[id]!.standing != nil, let former else { return }
     // While it names no model, it goes on with that which it has learnt, where its record goes along.
-    if objects[id]!.model == nil, !former.own.isEmpty, let model = readable[0].table.rows[former.row]?.key.model {
-      table[objects[id]!.standing!.row].key.model = model
+    if objects[id]!.model == nil, let model = readable[0].table.rows[former.row]?.key.model {
+      objects[id]!.standing!.learnt = model
+      if !former.own.isEmpty { table[objects[id]!.standing!.row].key.model = model }
     }
     if former.own.isEmpty, let baseline = former.baseline {
       objects[id]!.standing!.baseline = baseline
@@ -143,10 +152,13 @@ extension Life {
 
   /// Brings the rows of objects into the classes that those say.
   mutating func protectRows() {
+    let placed = Set(order())
     for id in order(withKept: true) {
+      // What one without a place says of its class is not asked for.
+      if placed.contains(id) { objects[id]!.standing!.protection = objects[id]!.protection }
       let standing = objects[id]!.standing!
       let above = table[standing.row].key.place.parent
-      let wanted = above == nil ? protection : objects[id]!.protection ?? table.inherited(below: above)
+      let wanted = above == nil ? protection : standing.protection ?? table.inherited(below: above)
       table.protect(standing.row, wanted, held: held)
       if !readable.isEmpty { table[standing.row].isWay = !besideIDs.contains(id) }
     }
@@ -189,7 +201,8 @@ extension Life {
     guard isLocked, !readable.isEmpty else { return isLocked }
     let waits = !(stored.map { Set($0.rows.values.map(\.protection)) } ?? []).isDisjoint(with: away)
     // Objects that have no place are not saved.
-    return waits || !pending.isEmpty || !unreadable().isDisjoint(with: order(withKept: true))
+    return waits || !pending.isEmpty || table.rows.values.contains(where: \.hasContent)
+      || !unreadable().isDisjoint(with: order(withKept: true))
   }
 
   /// The device is unlocked, and nothing waits for that: one table goes on.
@@ -291,15 +304,19 @@ extension Life {
 }
 
 extension Table {
+  /// Of rows below one, of which some are only ways, those that tell of the order: the last that has something to say, and those before
+  /// it.
+  func telling(_ children: [Int], _ edited: Set<Int>) -> ArraySlice<Int> {
+    let last = children.lastIndex { !self[$0].isWay && (edited.contains($0) || hasRecords(inOrBelow: $0)) }
+    return children[...(last ?? -1)]
+  }
+
   /// The order of siblings of which some were written beside: each of these stands behind the one that it stood behind.
   mutating func arrangeBeside(
     _ children: [Int], of run: Table, _ edited: Set<Int>, _ mapping: Mapping, below target: Int
   ) {
     var last: Int?
-    let lastWritten = children.lastIndex {
-      !run[$0].isWay && (edited.contains($0) || run.hasRecords(inOrBelow: $0))
-    }
-    for child in children.prefix(lastWritten.map { $0 + 1 } ?? 0) {
+    for child in run.telling(children, edited) {
       guard let row = mapping.rows[child], self[target].children.contains(row) else {
         // What stood there has been closed since; another one may stand in its place.
         let name = run[child].key.place.identifier

@@ -66,6 +66,10 @@ struct Standing: Hashable, Sendable {
   var cameByItself = false
   /// Whether its values could not be encoded in the last save that tried.
   var isNotEncoded = false
+  /// The model of the row that it was given before its state lay beside.
+  var learnt: String?
+  /// The class of protection that it named when it had a place last.
+  var protection: Protection?
   /// Whether restoring left its row out after a crash: nothing is given there or below it in this run.
   var isLeftOut = false
 }
@@ -325,7 +329,9 @@ package struct Life: Hashable, Sendable {
   /// An object that comes anew is met as if it were new, also where its state has lain beside.
   private mutating func lieByClass(_ id: Int) {
     let object = objects[id]!
-    guard !(object.parent.map(besideIDs.contains) ?? false), !(object.protection.map(away.contains) ?? false) else { return }
+    guard !(object.parent.map(besideIDs.contains) ?? false), !(object.protection.map(away.contains) ?? false) else {
+      return
+    }
     if besideIDs.remove(id) != nil { mustDivide = true }
   }
 
@@ -337,7 +343,7 @@ package struct Life: Hashable, Sendable {
     // One that could be read has learnt its model there.
     let other = besideIDs.contains(id) ? nil : readable.first
     let learnt = other.flatMap { $0.objects[id]?.standing?.row }.flatMap { other?.table.rows[$0]?.key.model }
-    if let model = row.key.model ?? learnt { return model == object.model ? nil : .changed }
+    if let model = row.key.model ?? standing.learnt ?? learnt { return model == object.model ? nil : .changed }
     return hasUnsavedChanges(id) ? .namedModelWithEdits : nil
   }
 
@@ -890,6 +896,11 @@ package struct Life: Hashable, Sendable {
         existing[place.identifier] = child
       }
     }
+    // An object stands where the row stands of which one is made in its place.
+    var leads: [String: Int] = [:]
+    for child in table[row].children where leads[table.name(child)] == nil {
+      leads[table.name(child)] = table.made(at: table[child].key.place).first
+    }
     for child in table[row].children where table.rows[child] != nil {
       let place = table[child].key.place
       guard seen.insert(place.identifier).inserted else { continue }
@@ -939,17 +950,12 @@ package struct Life: Hashable, Sendable {
     // Where nothing was found, nothing is put in order.
     guard turn.kind != .late || objects[id]!.standing!.wasFound else { return }
     // What was never saved has no place yet but the container's.
-    // Those of one place stand together, where the first of them stands.
-    var order: [Int: Int] = [:]
-    var places: [String: Int] = [:]
-    for (index, row) in table[objects[id]!.standing!.row].children.enumerated() {
-      let place = places[table.name(row)] ?? index
-      (places[table.name(row)], order[row]) = (place, place)
-    }
+    let order = Dictionary(
+      uniqueKeysWithValues: table[objects[id]!.standing!.row].children.enumerated().map { ($1, $0) })
     func saved(_ child: Int) -> Int? {
       let standing = objects[child]!.standing!
       guard objects[child]!.wasFound || !standing.own.isEmpty else { return nil }
-      return order[standing.row]
+      return leads[table.name(standing.row)].flatMap { order[$0] } ?? order[standing.row]
     }
     let standing = restored.filter { saved($0) != nil }.sorted { saved($0)! < saved($1)! }
     let hasPlace = Set(standing)
@@ -1418,7 +1424,11 @@ extension Table {
       let hasSiblings = row.key.place.parent.map { run[$0].children.count > 1 } ?? false
       // Of one that was written beside, what could be read tells the order.
       let isTelling = run.isBeside ? run.hasRecords(inOrBelow: number) : !row.children.isEmpty || hasSiblings
-      let hasNothing = found == nil && !row.hasContent && !isTelling
+      let isBeforeOthers =
+        run.isBeside
+        && (row.key.place.parent.map { run[$0].isWay && run.telling(run[$0].children, edited).contains(number) }
+          ?? false)
+      let hasNothing = found == nil && !row.hasContent && !isTelling && !isBeforeOthers
       if hasNothing, keys[number] == nil { return }
       // The class of rows is that of their records.
       let target =
