@@ -38,9 +38,11 @@ internal import RestorationArchive
   var leftWhole: Set<CaptureBatch.Key> = []
   /// Objects whose rows stay below that of one that came anew, unless they are met below another one.
   var stayedBehind: [ObjectIdentifier: LiveNode] = [:]
-  /// Objects that have moved away from there and brought their rows, by their former keys and by those that they have: what was
-  /// below them and is not any more has left.
+  /// Objects that have moved away from below one that came anew and have brought their rows, by their former keys and by those that
+  /// they have: what was below them and is not any more has left.
   var movedAway: Set<CaptureBatch.Key> = []
+  /// The nodes that were removed, which those that were below them still name as their parents.
+  var removed: [LiveNode] = []
   /// The keys that objects have which came by themselves, as those above them did, by the keys that they had.
   var successors: [CaptureBatch.Key: CaptureBatch.Key] = [:]
   /// The keys that objects had before they came anew in this walk, and those of the parents below which they did, by their keys.

@@ -51,7 +51,8 @@ extension LiveTree {
       walk.batch.removals.removeAll { $0 == former }
       walk.batch.outgrown.append(former)
     }
-    walk.cameAnew[anew.key] = (node.former ?? node.key, node.parent?.key)
+    // One that has moved in this capture has its row elsewhere.
+    walk.cameAnew[anew.key] = (node.former ?? node.key, node.lastMoved == walk.number ? nil : node.parent?.key)
     walk.successors[node.key] = anew.key
     anew.role = node.role
     func replace(in list: inout [LiveNode]) -> Int? {
@@ -140,17 +141,21 @@ extension LiveTree {
       || walk.displaced.contains(node.key) || isBelowLeftWhole(node)
     // Alive until the capture has dealt with the children that have left them.
     walk.orphans += order
+    walk.removed += order
     for one in order.reversed() {
+      // It has brought a row, which goes the same way.
+      let brought = walk.movedAway.contains(one.key) ? one.former : nil
       if isComingAnew, one === node {
         walk.batch.outgrown.append(one.key)
       } else if isCarriedOver {
-        walk.batch.releases.append(one.key)
+        walk.batch.releases += [one.key] + [brought].compactMap(\.self)
         if isComingAnew {
           walk.leftWhole.insert(one.key)
           walk.stayedBehind[one.objectIdentity] = one
         }
       } else {
         noteRemoval(of: one, isTop: one === node || one.parent?.isRemoved != true)
+        if let brought { walk.batch.removals.append(brought) }
       }
       // What one above it has left stays whole: its row is no absent one.
       if isComingAnew, one !== node, let (outgrown, parent) = walk.cameAnew[one.key], parent == one.parentKey {

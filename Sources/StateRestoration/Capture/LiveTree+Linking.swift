@@ -144,8 +144,8 @@ extension LiveTree {
     if let parent, walk.successors[former.parentKey] == parent.key {
       walk.successors[former.key] = node.key
     } else {
-      walk.batch.releases.removeAll { $0 == former.key }
-      (node.former, node.identity, node.lastRead) = (former.key, former.identity, former.lastRead)
+      walk.batch.releases.removeAll { $0 == former.key || $0 == former.former }
+      (node.former, node.identity, node.lastRead) = (former.former ?? former.key, former.identity, former.lastRead)
       walk.movedAway.formUnion([former.key, node.key])
       for child in former.children + former.byHand where child.parentKey == former.key { child.parent = node }
     }

@@ -151,6 +151,7 @@ internal import RestorationArchive
       if !walk.hasMoved { break }
     }
     removeLeftBelowMoved()
+    walk.removed = []
     recordReferences()
     orderPlacements()
     add(application)

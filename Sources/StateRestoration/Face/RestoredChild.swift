@@ -9,9 +9,10 @@
   /// What the child was to its container; nil if the container recorded nothing.
   public let role: Role?
 
-  /// The child; nil if it could not be restored.
+  /// The child; nil if there is none, as it could not be restored.
   ///
-  /// The report says why.
+  /// The report says why. One that the program has made itself, and whose state was left out after a crash, is named as well: it
+  /// was given nothing, and stands in its place.
   public let controller: (any RestorableController)?
 
   /// True if no object had the child in the run that saved last, so that its state is an earlier run's.

@@ -19,7 +19,7 @@ extension Table {
     _ other: RestorationArchive.PartedReader, _ otherParts: PartClasses, _ context: inout RestorationArchive.Context,
     isBeside: Bool = false, ways: [NodeID: NodeID] = [:]
   ) throws(ArchiveError) -> (rows: [NodeID: NodeID], records: [NodeID: NodeID]) {
-    // What was merged before was live then.
+    // Rows that are there and not in the other table were live at the time of what was merged before, at the latest.
     writer.context.timeSaved = max(writer.context.timeSaved, context.timeSaved)
     var isPart = false
     for root in try other.roots where try other.node(root)?.attributes.flags.contains(.way) == true { isPart = true }
@@ -93,14 +93,25 @@ extension Table {
         if !children.isEmpty { orders.append((row, children, true)) }
         continue
       }
+      // The run could read this one, and had it on the screen after that.
+      let isLive = try writer.node(row)?.attributes.savedAt == nil && !absent.contains(row)
+      let wasReadable = isPart && isLive && parts[row.part].isWeaker(than: protection)
+      // One that its object had left before that run saved.
+      if writer.nodeCount > count, let left = node.attributes.savedAt, var attributes = try writer.node(row)?.attributes
+      {
+        attributes.savedAt = left
+        try writer.setAttributes(attributes, of: row)
+      }
       row = try strengthen(row, protection)
       targets[source] = row
       taken.insert(row)
       if hasRecords { try takeClass(of: node, row) }
       stack += children.reversed()
       if node.attributes.flags.contains(.absent) {
-        try setFlag(.absent, true, of: row)
-        absent.insert(row)
+        if !wasReadable {
+          try setFlag(.absent, true, of: row)
+          absent.insert(row)
+        }
       } else if !isPart || leading.contains(source) {
         try noteNewer(row, at: place)
       }
@@ -157,12 +168,15 @@ extension Table {
   ) throws(ArchiveError) {
     var order = try writer.children(of: parent)
     let former = order
+    let areThere = Set(order)
+    // One row of each place.
+    var places: [RestorationIdentifier: NodeID] = [:]
+    for row in order { if let name = try writer.node(row)?.rowIdentifier { places[name] = row } }
     var last: NodeID?
     for source in there {
-      guard let row = targets[source], order.contains(row) else {
+      guard let row = targets[source], areThere.contains(row) else {
         // What stood there has been closed since; another one may stand in its place.
-        let identifier = try other.node(source)?.rowIdentifier
-        for one in order.reversed() where try writer.node(one)?.rowIdentifier == identifier { last = one }
+        last = try other.node(source).flatMap { places[$0.rowIdentifier] } ?? last
         continue
       }
       if !ways.contains(source) {
@@ -299,7 +313,7 @@ extension Table {
     }
   }
 
-  /// Says of a row, and of those below it, that no object had them in the latest save.
+  /// Says of a row that no object had it in the latest save, and since when it ages, with those below it.
   private mutating func noteOlder(inside top: NodeID) throws(ArchiveError) {
     var stack = [top]
     while let row = stack.popLast() {
@@ -308,7 +322,7 @@ extension Table {
       else { continue }
       stack += try writer.children(of: row)
       guard attributes.savedAt == nil else { continue }
-      attributes.flags.insert(.carriedOver)
+      if row == top { attributes.flags.insert(.carriedOver) }
       attributes.savedAt = writer.context.timeSaved
       try writer.setAttributes(attributes, of: row)
     }

@@ -309,11 +309,12 @@ extension Table {
   /// that had that one could not read them.
   mutating func noteLaterOfWeaker(besides row: NodeID) throws(ArchiveError) {
     guard let place = try place(of: row) else { return }
-    let present = try rows(at: place).filter { !absent.contains($0) }
-    guard let weakest = present.min(by: { parts[$0.part].isWeaker(than: parts[$1.part]) }),
-      try writer.node(weakest)?.attributes.savedAt == nil
-    else { return }
-    for row in present where parts[weakest.part].isWeaker(than: parts[row.part]) {
+    var live: [NodeID] = []
+    for row in try rows(at: place) where !absent.contains(row) {
+      if try writer.node(row)?.attributes.savedAt == nil { live.append(row) }
+    }
+    guard let weakest = live.min(by: { parts[$0.part].isWeaker(than: parts[$1.part]) }) else { return }
+    for row in live where parts[weakest.part].isWeaker(than: parts[row.part]) {
       guard var attributes = try writer.node(row)?.attributes, attributes.savedAt == nil else { continue }
       attributes.flags.insert(.carriedOver)
       // Rows that objects leave in this run get the time of the last save.
@@ -418,16 +419,29 @@ extension Table {
     }
     for (row, target) in emptied.reversed() {
       try remove(row)
-      guard var left = try writer.node(row)?.attributes, let found = try writer.node(currentRow(target))?.attributes
-      else {
+      guard try writer.node(row) != nil else { continue }
+      try setFlag(.absent, true, of: row)
+      absent.insert(row)
+      leftAboveHoles[row] = target
+    }
+  }
+
+  /// Gives rows that had to stay above what can't be read the keys of those with which they have become one, so that they become one
+  /// once all can be read.
+  mutating func settleLeftAboveHoles() throws(ArchiveError) {
+    for (row, target) in leftAboveHoles.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let target = currentRow(target)
+      guard absent.contains(row), holders[row] == nil, let found = try writer.node(target),
+        let place = try place(of: target)
+      else { continue }
+      try move(row, to: place)
+      // A weaker part is told nothing of a stronger one.
+      guard !parts[row.part].isWeaker(than: parts[target.part]), var left = try writer.node(row)?.attributes else {
         continue
       }
-      // With the key of the other one, so that they become one once all can be read.
-      left.takeClass(of: found)
-      left.model = found.model
-      left.flags.insert(.absent)
+      left.takeClass(of: found.attributes)
+      left.model = found.attributes.model
       try writer.setAttributes(left, of: row)
-      absent.insert(row)
     }
   }
 

@@ -19,6 +19,7 @@ extension Table {
     // Which rows objects have, and in which parts these are, is settled before any value is written.
     noteProtections(of: batch)
     let refused = try takeModels(of: batch)
+    try settleLeftAboveHoles()
     try settleParts(of: batch)
     try retireOthers(of: batch)
     if let adoption { try adopt(adoption) }

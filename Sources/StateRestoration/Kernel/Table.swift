@@ -83,6 +83,8 @@ struct Table: Sendable {
   var numbered: [Place: [NodeID]]
   /// The rows below others as they stood before one of them came beside another of its place: they are to be arranged.
   var formerOrders: [NodeID: [FormerRow]] = [:]
+  /// Rows that had to stay above what can't be read, and those with which they have become one: they keep the keys of these.
+  var leftAboveHoles: [NodeID: NodeID] = [:]
   /// Where rows and records are that have become others' or have other numbers.
   var moved = MovedNodes()
   /// The classes whose state may be given to live objects, by the tags of these.

@@ -114,7 +114,7 @@ extension RestoreTurn {
       let rest = candidates[(position + 1)...]
       let older = rest.filter { canJoin || !isFirst($0, of: index) }
       var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: plan.id(of: record))
-      gift.brought = rowElsewhere(candidates, than: index)
+      gift.brought = takeRowElsewhere(candidates, than: index)
       if !canJoin { gift.first = rest.filter { isFirst($0, of: index) }.map { plan.id(of: $0) } }
       if position > 0 { progress[index].remarks.append(.olderRecordGiven) }
       gift.joined = join(index, object, with: older).map { plan.id(of: $0) }
@@ -159,9 +159,13 @@ extension RestoreTurn {
     record.row == index ? plan.isFirst(record) : plan.flags(of: record).contains(.first)
   }
 
-  /// The row in which an object has written before, where that is another one than the row that was found for it.
-  private func rowElsewhere(_ candidates: [RestorePlan.RecordPlace], than index: Int) -> NodeID? {
-    candidates.first { $0.row != index }.map { plan.nodes[$0.row].id }
+  /// The row in which an object has written before, where that is another one than the row that was found for it: the two become
+  /// one.
+  private func takeRowElsewhere(_ candidates: [RestorePlan.RecordPlace], than index: Int) -> NodeID? {
+    guard let row = candidates.first(where: { $0.row != index })?.row else { return nil }
+    spend(row..<row + 1)
+    progress[row].forgetResult()
+    return plan.nodes[row].id
   }
 
   /// An object that was edited keeps what it has, and what it could have been given is superseded, or joined.
@@ -175,7 +179,7 @@ extension RestoreTurn {
     // Where it came late, the table knows its record.
     guard own != nil || isKept(object) else { return }
     var gift = CaptureBatch.Gift(row: plan.nodes[index].id, record: own)
-    gift.brought = rowElsewhere(candidates, than: index)
+    gift.brought = takeRowElsewhere(candidates, than: index)
     gift.joined = joined.map { plan.id(of: $0) }
     if !canJoin, !others.isEmpty {
       gift.superseded = others.map { plan.id(of: $0) }

@@ -55,8 +55,9 @@ extension RestoreTurn {
 
   /// The controller that a closed row fits: it is given nothing of that, and stands in its place.
   private func shutOutController(_ row: Int) -> (any RestorableController)? {
-    guard isClosed(row), let shut = shutOut.first(where: { $0.row == row }) else { return nil }
-    return shut.object.object as? any RestorableController
+    guard !shutOut.isEmpty else { return nil }
+    let lead = plan.lead(of: row)
+    return shutOut.first { plan.lead(of: $0.row) == lead }?.object.object as? any RestorableController
   }
 
   /// Refuses the state of objects that their containers did not take, so that it stays stored.

@@ -167,6 +167,7 @@ struct PreservationSession: Sendable {
     guard var table = lockedTable, table.writer.nodeCount > 0 || (beside?.durability ?? overlay) != nil else {
       return nil
     }
+    try? table.markUnheld()
     return try? PendingParts.encode(&table, overBudget: true)
   }
 

@@ -3429,5 +3429,131 @@ struct Regression: Sendable, CustomTestStringConvertible {
         save
         launch
         """),
+    Regression(
+      name: "what could not be read stands behind what was there when it follows",
+      script: """
+        configure none
+        lock
+        push root/a plain protection=complete
+        save
+        launch model=A
+        show root
+        show root model=A
+        push root/c plain
+        unlock
+        """),
+    Regression(
+      name: "a row that another model's object has left stays absent, also where the object has moved below one that comes anew",
+      script: """
+        push root/c plain model=A
+        push root/d plain model=A
+        push root/d/a plain
+        save
+        show root/d model=B
+        show root/c
+        move root/c root/d/a
+        killInSave call=34
+        launch
+        """),
+    Regression(
+      name: "a page without a row of its own place stands behind those that have one",
+      script: """
+        push root/e plain
+        save
+        edit root value=3
+        save
+        cutPower losing=18446744073709551615
+        push root/a plain
+        show root model=B
+        show root model=A
+        push root/e special
+        unlock
+        """),
+    Regression(
+      name: "what a locked run left absent is not absent if it had it on the screen after that",
+      script: """
+        configure none
+        lock
+        killInSave call=31
+        push root/d diary model=B protection=complete
+        show root/d
+        close root/d
+        push root/d diary model=B
+        unlock
+        launch
+        """),
+    Regression(
+      name: "rows of a place that a locked run does not know stand as they stood",
+      script: """
+        configure first
+        push root/a plain
+        push root/d plain model=A protection=complete
+        save
+        lock
+        launch hiding=a
+        push root/d plain
+        show root/d model=A value=5
+        push root/a plain
+        rename root/d e
+        cutPowerInSave call=23 losing=18446744073709551615
+        launch
+        unlock
+        """),
+    Regression(
+      name: "a page that could be read keeps its role, whatever waits beside",
+      script: """
+        configure none
+        killInSave call=31
+        lock
+        push root/a plain model=B protection=complete
+        killInSave call=33
+        push root/a plain model=B presented=yes
+        save
+        launch
+        unlock
+        """),
+    Regression(
+      name: "what lies below a row that was left out has the role that it has",
+      script: """
+        push root/e plain
+        push root/e/d plain presented=yes
+        save
+        killInLaunch call=23
+        push root/c plain
+        push root/d plain
+        move root/c root/d
+        rename root/d/c d
+        rename root/d e
+        restoreLate root/e
+        """),
+    Regression(
+      name: "a run that can't read what is stored does not make it durable",
+      script: """
+        push root/b plain
+        save
+        launch model=A
+        edit root value=3
+        killInSave call=14
+        show root model=B
+        lock
+        launch
+        edit root value=5
+        failingSave fault=0 call=2
+        cutPower losing=18446744073709551615
+        unlock
+        launch
+        """),
+    Regression(
+      name: "a page whose model is gone, and that has written nothing, has no place of its own",
+      script: """
+        save
+        toggle B
+        cutPower losing=18446744073709551615
+        push root/a special
+        editUnencodable root/a value=10
+        show root/a model=B
+        push root/d plain
+        unlock
+        """),
   ]
 }

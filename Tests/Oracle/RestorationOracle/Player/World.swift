@@ -20,12 +20,19 @@ struct World: Hashable {
     }
   }
 
-  /// A save was acknowledged: it and all that it builds on survives a power cut.
+  /// A save was acknowledged: it and all that it builds on survives a power cut; a run that can't read what is stored does not build
+  /// on that.
   ///
   /// - Parameter isDeferred: Whether nothing was written, as nothing may be while the device is locked.
   mutating func save(_ known: Knowledge, isDeferred: Bool = false) -> Outcome {
-    if !isDeferred { fallbacks = [] }
-    return life.save(known)
+    let outcome = life.save(known)
+    if isDeferred { return outcome }
+    let isBlind = life.isLocked && !life.isPartlyRead
+    fallbacks = Set(
+      fallbacks.filter { isBlind && $0.stored != life.stored }.map { disk in
+        Disk(stored: disk.stored, pending: disk.pending + life.pending.dropFirst(life.earlierRuns))
+      })
+    return outcome
   }
 
   /// A save failed, or nobody knows: everything that may be true.

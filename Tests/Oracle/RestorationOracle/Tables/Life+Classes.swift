@@ -69,7 +69,13 @@ extension Life {
   /// Takes out the objects whose state is not to lie where it was found.
   mutating func detachUnreadable() {
     let beside = unreadable()
-    for id in beside { stand(id, nil) }
+    for id in beside {
+      // What they name does not get into the part that others can read.
+      if let row = objects[id]!.standing?.row, let former = stored?.rows[row] {
+        table[row].key.model = former.key.model
+      }
+      stand(id, nil)
+    }
     objects = objects.filter { !beside.contains($0.key) }
     for id in objects.keys { objects[id]!.children.removeAll(where: beside.contains) }
   }

@@ -698,7 +698,8 @@ package struct Life: Hashable, Sendable {
       objects[id]!.standing!.cameByItself = false
       if lateRows == nil { objects[id]!.standing!.isLeftOut = table[former.row].isClosed }
       if loadedRows.contains(former.row) { objects[id]!.standing!.foundRow = former.row }
-      objects[id]!.wasFound = true
+      // A row whose model is gone, and in which it has written nothing, has no place.
+      objects[id]!.wasFound = !former.own.isEmpty || !known.isGone(table[former.row], in: table)
       return
     }
     stand(id, nil)
@@ -912,7 +913,7 @@ package struct Life: Hashable, Sendable {
         if !standing.wasFound, !turn.isRetry, let first, first.isClosed, !known.isGone(first, in: table) {
           outcome.leftOut.insert(path(existing))
         }
-        if standing.wasFound {
+        if standing.wasFound, !isBlocked, !readableIDs.contains(existing) {
           // One that was there before has the role that it had.
           let brought = given.last { $0.id == existing }?.brought
           objects[existing]!.isPresented = table[brought ?? standing.row].isPresented
@@ -955,7 +956,8 @@ package struct Life: Hashable, Sendable {
     func saved(_ child: Int) -> Int? {
       let standing = objects[child]!.standing!
       guard objects[child]!.wasFound || !standing.own.isEmpty else { return nil }
-      return leads[table.name(standing.row)].flatMap { order[$0] } ?? order[standing.row]
+      guard let own = order[standing.row] else { return nil }
+      return leads[table.name(standing.row)].flatMap { order[$0] } ?? own
     }
     let standing = restored.filter { saved($0) != nil }.sorted { saved($0)! < saved($1)! }
     let hasPlace = Set(standing)
@@ -1459,7 +1461,7 @@ extension Table {
       let wasLive = row.lastLive > 0 || !row.isPresent
       self[target].lastLive = max(self[target].lastLive, wasLive ? row.lastLive + first : 0)
       for child in row.children { add(child) }
-      arrange(row.children.compactMap { mapping.rows[$0] }.distinctOfMany, below: target)
+      if !row.children.isEmpty { arrange(row.children.compactMap { mapping.rows[$0] }.distinctOfMany, below: target) }
     }
     for root in run.children(of: nil) { add(root) }
     // What was live when the run saved last was live as well when something else was saved after that.

@@ -67,9 +67,10 @@ extension Table {
     let places = Dictionary(grouping: rows.keys.filter { !rows[$0]!.isAway }) { rows[$0]!.key.place }
     for found in places.values where found.count > 1 {
       let present = found.filter { self[$0].isPresent }
-      guard let weakest = present.min(by: { self[$0].protection.rawValue < self[$1].protection.rawValue }),
-        self[weakest].lastLive == save
-      else { continue }
+      let live = present.filter { self[$0].lastLive == save }
+      guard let weakest = live.min(by: { self[$0].protection.rawValue < self[$1].protection.rawValue }) else {
+        continue
+      }
       let weaker = found.filter { self[$0].protection.rawValue <= self[weakest].protection.rawValue }
       let first = weaker.map { self[$0].lastLive }.min() ?? save
       for row in present where self[row].protection.rawValue > self[weakest].protection.rawValue {

@@ -262,9 +262,17 @@ package struct Table: Hashable, Sendable {
     // A row that an object has is the one that was live last.
     let isOlder = kept.lastLive < gone.lastLive && !held.contains(row)
     self[row].isClosed = isOlder ? gone.isClosed : kept.isClosed
-    if let parent = gone.key.place.parent { replace(other, by: held.contains(row) ? row : nil, below: parent) }
-    forget(other)
-    for child in gone.children {
+    // What can't be read can't be moved: it follows once it can, when the two have one key.
+    let staying = gone.children.filter { self[$0].isAway }
+    if staying.isEmpty {
+      if let parent = gone.key.place.parent { replace(other, by: held.contains(row) ? row : nil, below: parent) }
+      forget(other)
+    } else {
+      (self[other].records, self[other].hidden, self[other].isPresent) = ([], [], false)
+      (self[other].key.tag, self[other].key.model, self[other].children) = (kept.key.tag, kept.key.model, staying)
+      setAway(other, true)
+    }
+    for child in gone.children where !staying.contains(child) {
       move(child, to: Place(parent: row, identifier: self[child].key.place.identifier))
     }
     uniteChildren(of: row, held: held, known)
