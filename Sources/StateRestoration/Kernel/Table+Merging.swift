@@ -112,6 +112,8 @@ extension Table {
           try setFlag(.absent, true, of: row)
           absent.insert(row)
         }
+      } else if node.attributes.savedAt != nil {
+        try reopen(row)
       } else if !isPart || leading.contains(source) {
         try noteNewer(row, at: place)
       }

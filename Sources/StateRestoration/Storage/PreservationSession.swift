@@ -33,6 +33,10 @@ struct PreservationSession: Sendable {
   private var continued: Generation?
   /// The files that have what the table has of a part, but for changes since, and those that can't be read.
   private var files: [RestorationArchive.Part: PartFile] = [:]
+  /// When the first part was written last; nil while that is not known.
+  ///
+  /// State in all parts ages from what that says, as it can be read wherever any can.
+  private var firstPartSavedAt: Date?
   /// Objects that captures have announced since the last save.
   private var announced: Set<CaptureBatch.Key> = []
   /// Why a capture could not be taken over; the next save says it, so that everything is captured anew.
@@ -72,6 +76,7 @@ struct PreservationSession: Sendable {
     (table.digests, table.formerBaselines) = (digests, baselines)
     base = .opened
     files = loaded.files
+    firstPartSavedAt = try loaded.reader.reader(of: .first)?.context.timeSaved
     if !loaded.damagedParts.isEmpty {
       for hole in try table.writer.irregularities().missing { try table.writer.remove(hole) }
     }
@@ -101,7 +106,7 @@ struct PreservationSession: Sendable {
       context: context, protection: protection, limits: table.limits, nodeBudget: table.nodeBudget,
       isLocked: base == .locked)
     self.base = base
-    files = [:]
+    (files, firstPartSavedAt) = ([:], nil)
     beside = nil
     succession = ArchiveSuccession(retiring: retiring ?? [])
     retiresEverything = retiring == nil
@@ -271,9 +276,11 @@ struct PreservationSession: Sendable {
     // What comes is edited, or not, as it was before.
     for key in come {
       guard let holding = table.holding(key) else { continue }
-      let isEdit = table.isEdited(key)
+      // What a migration has made of no record is none.
+      let hasRecord = try holding.record.flatMap(table.writer.node)?.hasRecord == true
+      let isEdit = hasRecord && table.isEdited(key)
       beside?.table.update(key) {
-        $0.baseline = holding.record == nil ? holding.baseline : nil
+        $0.baseline = hasRecord ? nil : holding.baseline
         $0.place.isEdit = isEdit
       }
       for index in besides.placements.indices where besides.placements[index].key == key {
@@ -427,7 +434,7 @@ struct PreservationSession: Sendable {
     let isOld =
       base == .opened
       && table.classes.ageLimit.map {
-        Freshness.isDue(table.writer.context.timeSaved, limit: $0, now: context.timeSaved)
+        Freshness.isDue(firstPartSavedAt ?? table.writer.context.timeSaved, limit: $0, now: context.timeSaved)
       } ?? false
     guard table.writer.hasChanges || !succession.consuming.isEmpty || isOwed || isOld else {
       if base == .opened { try store.requireDurable() }
@@ -441,8 +448,8 @@ struct PreservationSession: Sendable {
     table.writer.context.timeSaved = max(context.timeSaved, newest)
     do throws(ProtectionError) {
       if base == .locked { return try writeOverlay() }
-      if let generation = continued, let written = try appendChange(to: generation) { return written }
-      return try publish(loader)
+      if let generation = continued, let written = try appendChange(to: generation, isOld) { return written }
+      return try publish(loader, isOld)
     } catch {
       // The writer takes a delta for written: only a whole archive is sure to have it.
       continued = nil
@@ -452,9 +459,11 @@ struct PreservationSession: Sendable {
 
   /// Appends the changes; nil when a whole generation has to be written instead: also where more than one part has changed, as
   /// no commit is over two files.
-  private mutating func appendChange(to generation: Generation) throws(ProtectionError) -> Written? {
+  ///
+  /// - Parameter isOld: Whether the first part has to tell the time anew.
+  private mutating func appendChange(to generation: Generation, _ isOld: Bool) throws(ProtectionError) -> Written? {
     let changed = table.writer.changedParts
-    guard changed.count == 1, let part = changed.first, table.leftWeakerPartsFor == nil,
+    guard changed.count == 1, let part = changed.first, !isOld || part == .first, table.leftWeakerPartsFor == nil,
       usedParts.allSatisfy({ files[$0] != nil }), let change = try? table.writer.makeDelta(of: part)
     else { return nil }
     // The writer takes it for written.
@@ -467,17 +476,18 @@ struct PreservationSession: Sendable {
     }
     guard let receipt else { return nil }
     if receipt.durability == .durable { files[part] = file } else { continued = nil }
+    if part == .first { firstPartSavedAt = table.writer.context.timeSaved }
     return Written(kind: .change, receipt: receipt, findings: Self.takeSheddings(of: &table))
   }
 
-  private mutating func publish(_ loader: StateLoader) throws(ProtectionError) -> Written {
+  private mutating func publish(_ loader: StateLoader, _ isOld: Bool) throws(ProtectionError) -> Written {
     if retiresEverything { succession.retiring = try store.generations() }
     let receipt: PublishReceipt
     do throws(ProtectionError) {
-      receipt = try store.publish(try publishedParts(), succession, droppingWeakerThan: table.leftWeakerPartsFor)
+      receipt = try store.publish(try publishedParts(isOld), succession, droppingWeakerThan: table.leftWeakerPartsFor)
     } catch  where error.code == .superseded {
       try findFilesAnew()
-      receipt = try store.publish(try publishedParts(), succession, droppingWeakerThan: table.leftWeakerPartsFor)
+      receipt = try store.publish(try publishedParts(isOld), succession, droppingWeakerThan: table.leftWeakerPartsFor)
     }
     base = .opened
     let isDurable = receipt.durability == .durable
@@ -516,12 +526,15 @@ struct PreservationSession: Sendable {
   }
 
   /// What the next generation has of each part: those that have not changed stay as the disk has them.
-  private mutating func publishedParts() throws(ProtectionError) -> [PublishedPart] {
+  ///
+  /// - Parameter isOld: Whether the first part has to tell the time anew.
+  private mutating func publishedParts(_ isOld: Bool) throws(ProtectionError) -> [PublishedPart] {
     let used = usedParts
     let away = table.writer.away
     var due = Set(used).subtracting(files.keys).union(table.writer.changedParts).subtracting(away)
     // A generation has something of its own.
-    if due.isEmpty { due = [.first] }
+    if due.isEmpty || isOld { due.insert(.first) }
+    if due.contains(.first) { firstPartSavedAt = table.writer.context.timeSaved }
     var parts: [PublishedPart] = []
     for part in used {
       let content: PublishedPart.Content

@@ -3443,7 +3443,7 @@ struct Regression: Sendable, CustomTestStringConvertible {
         unlock
         """),
     Regression(
-      name: "a row that another model's object has left stays absent, also where the object has moved below one that comes anew",
+      name: "a row is absent also where its object has moved below one that comes anew",
       script: """
         push root/c plain model=A
         push root/d plain model=A
@@ -3553,6 +3553,83 @@ struct Regression: Sendable, CustomTestStringConvertible {
         editUnencodable root/a value=10
         show root/a model=B
         push root/d plain
+        unlock
+        """),
+    Regression(
+      name: "what waits below a row that an object has left is older than what is on the screen",
+      script: """
+        lock
+        killInSave call=37
+        launch model=A
+        edit root value=7
+        push root/b plain
+        show root
+        save
+        unlock
+        push root/b diary
+        crashInLaunch b
+        launch model=A
+        save
+        launch
+        """),
+    Regression(
+      name: "what a migration has made of no record is no edit where the class has no key",
+      script: """
+        configure none
+        push root/c plain
+        rename root/c a
+        editUnencodable root/a value=4
+        save
+        push root/e plain
+        killInSave call=17
+        cutPower losing=18446744073709551615
+        launch version=3
+        protect root/a first
+        unlock
+        """),
+    Regression(
+      name: "what is on the screen is not too old while only a secret changes, also without its key",
+      script: """
+        configure none
+        push root/e plain
+        push root/e/d plain
+        lock
+        push root/e/d/d special
+        rename root/e/d a
+        push root/e/a/d/c plain protection=complete
+        save
+        wait 174
+        wait 469
+        save
+        launch
+        """),
+    Regression(
+      name: "a save for the age alone tells the time where it can be read",
+      script: """
+        configure none
+        push root/d special
+        push root/c plain protection=complete
+        lock
+        save
+        wait 643
+        save
+        launch
+        """),
+    Regression(
+      name: "a part that was not written hides no row",
+      script: """
+        configure none
+        save
+        lock
+        launch
+        push root/a plain
+        push root/a/e plain
+        rename root/a/e b
+        show root/a/b model=B value=11
+        edit root value=12
+        protect root/a complete
+        killInSave call=20
+        push root/b plain
         unlock
         """),
   ]

@@ -52,6 +52,7 @@ struct World: Hashable {
     // What could not be read is written first.
     var half = failed
     half.disk.pending = saved.disk.pending
+    half.life.pending[half.life.pending.count - 1].forgetHidden()
     half.fallbacks.insert(disk)
     written.fallbacks.insert(half.disk)
     saved.fallbacks.insert(half.disk)

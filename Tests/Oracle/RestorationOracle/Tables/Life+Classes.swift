@@ -310,6 +310,11 @@ extension Life {
 }
 
 extension Table {
+  /// No row is hidden: the part that has them was not written.
+  mutating func forgetHidden() {
+    for row in rows.keys { rows[row]!.hidden = [] }
+  }
+
   /// Of rows below one, of which some are only ways, those that tell of the order: the last that has something to say, and those before
   /// it.
   func telling(_ children: [Int], _ edited: Set<Int>) -> ArraySlice<Int> {
