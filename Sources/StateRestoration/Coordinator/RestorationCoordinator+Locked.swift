@@ -80,10 +80,11 @@ struct Edits {
 
   /// Finds the records in the loaded state.
   mutating func find(in loaded: LoadedState) {
-    let places = loaded.ownRecords
-    records = records.compactMapValues { places[$0].map(loaded.moved.record) }
-      .merging(readable.mapValues(loaded.moved.record)) { $1 }
-    applicationRecord = (readableApplication ?? applicationRecord.flatMap { places[$0] }).map(loaded.moved.record)
+    let places = loaded.merging.ownRecords
+    records = records.compactMapValues { places[$0].map(loaded.merging.moved.record) }
+      .merging(readable.mapValues(loaded.merging.moved.record)) { $1 }
+    applicationRecord = (readableApplication ?? applicationRecord.flatMap { places[$0] }).map(
+      loaded.merging.moved.record)
   }
 
   /// Whether objects have records in the loaded state.

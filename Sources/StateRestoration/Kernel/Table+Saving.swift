@@ -364,6 +364,8 @@ extension Table {
         }
         return
       }
+      // None goes for values that can't be encoded.
+      if try records(of: row).count >= Self.recordsAtMost { _ = try digests.digest(entries) }
       guard try makeRoom(in: row, for: key) else { return }
       record = try insertRecord(in: row, facts)
     }

@@ -22,11 +22,8 @@ struct LoadedState: Sendable {
   /// What the next whole generation takes the place of without continuing it.
   var retiring: [Generation] = []
 
-  /// Where the rows and the records are that this run has written while locked, by their numbers then.
-  var ownRows: [NodeID: NodeID] = [:]
-  var ownRecords: [NodeID: NodeID] = [:]
-  /// Where stored rows and records are that have become others' or have other numbers.
-  var moved = MovedNodes()
+  /// What merging has done to it.
+  var merging = Merging()
   /// What a marker calls the nodes that the disk has elsewhere, or under other numbers.
   var names = NodeNames()
   /// The classes of protection that have no key now, where part of the state can be read: what their objects have waits.
@@ -37,6 +34,17 @@ struct LoadedState: Sendable {
   var files: [RestorationArchive.Part: PartFile] = [:]
   /// Whether the reader holds more than the disk does as a generation.
   var isMerged = false
+
+  /// What merging what was saved while locked has done to a state.
+  struct Merging: Sendable {
+    /// Where the rows and the records are that this run has written while locked, by their numbers then.
+    var ownRows: [NodeID: NodeID] = [:]
+    var ownRecords: [NodeID: NodeID] = [:]
+    /// Where stored rows and records are that have become others' or have other numbers.
+    var moved = MovedNodes()
+    /// The strongest class to whose part rows have come from weaker ones: what holds them there goes with the next save.
+    var leftWeakerPartsFor: ProtectionClass?
+  }
 
   /// Where it comes from, for the report.
   var source: RestorationReport.Source {

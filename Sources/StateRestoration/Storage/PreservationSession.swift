@@ -60,12 +60,13 @@ struct PreservationSession: Sendable {
     var baselines: [NodeID: Table.Baseline] = [:]
     if let beside {
       // Objects whose state could be read before have what they have, edited or not; and so have those that have come beside since.
-      for (row, key) in table.holders { baselines[loaded.moved.row(row)] = table.holding(key)?.baseline }
+      for (row, key) in table.holders { baselines[loaded.merging.moved.row(row)] = table.holding(key)?.baseline }
       for (row, key) in beside.table.holders where beside.keys.contains(key) {
-        guard let holding = beside.table.holding(key), holding.record != nil, let here = loaded.ownRows[row] else {
+        guard let holding = beside.table.holding(key), holding.record != nil, let here = loaded.merging.ownRows[row]
+        else {
           continue
         }
-        baselines[loaded.moved.row(here)] = holding.baseline
+        baselines[loaded.merging.moved.row(here)] = holding.baseline
       }
     }
     // Baselines are compared across tables.
@@ -74,6 +75,7 @@ struct PreservationSession: Sendable {
       continuing: loaded.reader, parts: loaded.parts, loaded.plan.index, limits: table.limits,
       nodeBudget: table.nodeBudget)
     (table.digests, table.formerBaselines) = (digests, baselines)
+    table.leftWeakerPartsFor = loaded.merging.leftWeakerPartsFor
     base = .opened
     files = loaded.files
     firstPartSavedAt = try loaded.reader.reader(of: .first)?.context.timeSaved
@@ -366,7 +368,8 @@ struct PreservationSession: Sendable {
   /// Why a save had no room, if nothing is lost by that: nothing was there at the launch, and nothing was edited since.
   private func nothingLost(by error: any Error) -> PreservationOutcome.Finding? {
     guard let error = error as? ProtectionError, error.isScarceRoom, base == .empty, continued == nil,
-      succession.retiring.isEmpty, table.unencoded.isEmpty, table.written.allSatisfy(table.isFirst)
+      succession.retiring.isEmpty, table.unencoded.isEmpty,
+      !table.holders.values.contains(where: table.isEdited), table.written.allSatisfy(table.isFirst)
     else { return nil }
     return .failure("Nothing is preserved yet. \(error.message)")
   }

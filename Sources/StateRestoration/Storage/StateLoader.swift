@@ -234,11 +234,11 @@ struct StateLoader: Sendable {
       var merged = pending.filter { edits != nil && $0.isOwn }
       let others = pending.filter { edits == nil || !$0.isOwn }
       var changes: [RestorationArchive.Part: Table.PartChange] = [:]
-      var own: (rows: [NodeID: NodeID], records: [NodeID: NodeID], moved: MovedNodes) = ([:], [:], MovedNodes())
+      var merging = LoadedState.Merging()
       var names = NodeNames()
       let stored = try RestorePlan(reader: reader, classes: self.classes)
       if !others.isEmpty || edits != nil || stored.isToBeSettled {
-        changes = try merge(others, onto: reader, &classes, stored, &merged, &own, &names, &remarks)
+        changes = try merge(others, onto: reader, &classes, stored, &merged, &merging, &names, &remarks)
       }
       for (part, change) in changes { parts.add(change, to: part) }
       if !changes.isEmpty { reader = try parts.reader }
@@ -247,7 +247,7 @@ struct StateLoader: Sendable {
         reader: reader, parts: classes, choice: choice,
         crash: .restoreEverything, history: AttemptHistory(), remarks: remarks, reason: .normal, merged: merged,
         retiring: pending.map(\.generation).filter { one in !merged.contains { $0.generation == one } },
-        ownRows: own.rows, ownRecords: own.records, moved: own.moved, names: names,
+        merging: merging, names: names,
         lockedClasses: store.lockedClasses.union(state.lockedClasses),
         hasLockedState: !state.lockedClasses.isEmpty || waits,
         isMerged: !changes.isEmpty || !merged.isEmpty)
@@ -294,13 +294,13 @@ struct StateLoader: Sendable {
   /// Merges the pending generations, oldest first, and last the edits of this run.
   ///
   /// - Parameters:
-  ///   - own: Where the rows and records of this run's edits are, by their numbers among the edits; and what was moved.
+  ///   - merging: What it has done.
   ///   - names: What a marker calls the nodes that the disk has elsewhere.
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(
     _ pending: [PendingArchive], onto reader: RestorationArchive.PartedReader, _ parts: inout PartClasses,
     _ stored: RestorePlan, _ merged: inout [PendingArchive],
-    _ own: inout (rows: [NodeID: NodeID], records: [NodeID: NodeID], moved: MovedNodes), _ names: inout NodeNames,
+    _ merging: inout LoadedState.Merging, _ names: inout NodeNames,
     _ remarks: inout [RestorationReport.Remark]
   ) throws(ArchiveError) -> [RestorationArchive.Part: Table.PartChange] {
     var table = try Table(
@@ -334,7 +334,7 @@ struct StateLoader: Sendable {
     if let edits {
       let overlay = try PendingParts.decode(edits, limits: limits)
       let (rows, records) = try table.merge(overlay.reader, overlay.parts, &context, ways: ways)
-      (own.rows, own.records) = (rows, records)
+      (merging.ownRows, merging.ownRecords) = (rows, records)
       if let ownGeneration { sources.append((ownGeneration, rows, records)) }
     }
     for (former, record) in table.moved.movedRecords where try reader.node(former) != nil {
@@ -348,7 +348,7 @@ struct StateLoader: Sendable {
         names.add(table.current(record), from: source, of: generation)
       }
     }
-    own.moved = table.moved
+    (merging.moved, merging.leftWeakerPartsFor) = (table.moved, table.leftWeakerPartsFor)
     if nodes > 0 { remarks.append(.mergedPendingChanges(nodes: nodes)) }
     for finding in table.owedFindings { remarks.append(.failure(finding.description)) }
     table.writer.context = context

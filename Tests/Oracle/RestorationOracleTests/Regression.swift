@@ -3632,5 +3632,34 @@ struct Regression: Sendable, CustomTestStringConvertible {
         push root/b plain
         unlock
         """),
+    Regression(
+      name: "what an unlock finds in a weaker part is gone from the generation before as well",
+      script: """
+        configure none
+        push root/b plain value=5
+        save
+        lock
+        launch
+        protect root/b complete
+        killInSave call=16
+        lock
+        launch
+        unlock
+        save
+        edit root value=9
+        save
+        """),
+    Regression(
+      name: "a page without a place, beside one whose state lies beside, is kept",
+      script: """
+        configure none
+        save
+        kill
+        lock
+        push root/c plain protection=complete
+        push root/e plain
+        rename root/e c
+        unlock
+        """),
   ]
 }

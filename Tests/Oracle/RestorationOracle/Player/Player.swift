@@ -754,8 +754,13 @@ import Synchronization
     let store = try process.device.archives(for: slot, protection: protection.ofDevice)
     store.keepState()
     guard let opened = try? store.openNewestParts() else { return nil }
-    for part in opened.parts {
-      guard case .opened(let archive) = part.state, let found = Protection(part.protection) else { continue }
+    var archives = opened.parts.compactMap { part -> (OpenedArchive, Protection)? in
+      guard case .opened(let archive) = part.state else { return nil }
+      return Protection(part.protection).map { (archive, $0) }
+    }
+    // What has come into a stronger part has left the generation before as well, once the save is acknowledged.
+    if let older = try? store.openPredecessor() { archives.append((older, protection)) }
+    for (archive, found) in archives {
       let pieces = try [archive.read(0..<archive.byteCount)] + archive.frames
       let text = pieces.map { String(decoding: $0, as: UTF8.self) }.joined()
       let weaker = Protection.allCases.filter { $0.rawValue <= found.rawValue }

@@ -100,12 +100,14 @@ extension Life {
       reached.insert(id)
       waiting += siblings(below: id).map(\.child)
     }
+    let kept = Set(order(withKept: true)).subtracting(order())
     let onScreen = Set(root.map { subtree($0) } ?? [])
     for id in onScreen.subtracting(reached) where inner.objects[id]?.standing != nil { inner.stand(id, nil) }
     var divided: [Int: Object] = [:]
     for (id, object) in objects where !besideIDs.contains(id) && (reached.contains(id) || !onScreen.contains(id)) {
       var own = object
       (own.standing, own.wasFound) = (inner.objects[id]?.standing, inner.objects[id]?.wasFound ?? false)
+      own.isShadowed = kept.contains(id)
       own.children.removeAll { besideIDs.contains($0) || onScreen.contains($0) && !reached.contains($0) }
       divided[id] = own
     }

@@ -15,6 +15,8 @@ package struct Object: Hashable, Sendable {
   package var isTouched = false
   /// Whether the last turn that gave to everything, or a late one, has found a row for it.
   var wasFound = false
+  /// Of a run that could read a part of the state: whether its place is another one's, whose state lies beside.
+  var isShadowed = false
   /// What the object has to do with the table; nil before it is met.
   var standing: Standing?
 
@@ -460,7 +462,7 @@ package struct Life: Hashable, Sendable {
     let children = objects[id]!.children
     let identifiers = children.map { objects[$0]!.identifier }
     guard Set(identifiers).count < children.count || children.contains(where: { isKept($0, below: id) }) else {
-      return children.map { ($0, false) }
+      return children.map { ($0, objects[$0]!.isShadowed) }
     }
     var holders: [String: Int] = [:]
     var claimants: [String: [Int]] = [:]
@@ -478,7 +480,7 @@ package struct Life: Hashable, Sendable {
     for (child, name) in zip(children, identifiers) {
       if owners[name] == nil, holders[name] ?? child == child {
         owners[name] = child
-        found.append((child, false))
+        found.append((child, objects[child]!.isShadowed))
       } else if let name = former(child, below: id), owners[name] == nil, holders[name] ?? child == child {
         owners[name] = child
         found.append((child, true))
