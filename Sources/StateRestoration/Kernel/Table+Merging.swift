@@ -86,7 +86,9 @@ extension Table {
         taken.insert(row)
         stack += children.reversed()
         // What led there has been closed since.
-        if writer.nodeCount > count {
+        if writer.nodeCount > count, var attributes = try writer.node(row)?.attributes {
+          attributes.role = nil
+          try writer.setAttributes(attributes, of: row)
           try setFlag(.absent, true, of: row)
           absent.insert(row)
         }

@@ -384,6 +384,11 @@ extension Table {
     var waiting = [(source, target)]
     var emptied: [(row: NodeID, target: NodeID)] = []
     while let (source, target) = waiting.popLast() {
+      // What it had is written in no file of the weaker part any more.
+      if parts[source.part].isWeaker(than: parts[target.part]) {
+        try writer.remake(source.part)
+        noteLeft(for: parts[target.part])
+      }
       var numbers: [NodeID: UInt32] = [:]
       for record in try records(of: source) { numbers[record] = try writer.node(record)?.attributes.save ?? 0 }
       if !absent.contains(source) {

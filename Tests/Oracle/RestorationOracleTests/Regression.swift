@@ -3661,5 +3661,32 @@ struct Regression: Sendable, CustomTestStringConvertible {
         rename root/e c
         unlock
         """),
+    Regression(
+      name: "a way says nothing of the role, also where it is added",
+      script: """
+        configure none
+        push root/a note presented=yes
+        save
+        cutPower losing=18446744073709551615
+        push root/a/c plain
+        protect root/a/c first
+        save
+        launch version=3
+        protect root/a complete
+        unlock
+        launch
+        """),
+    Regression(
+      name: "what becomes one with a row of a stronger class leaves its part",
+      script: """
+        configure first
+        push root/c plain value=2
+        save
+        cutPower losing=18446744073709551615
+        push root/c plain model=B protection=complete
+        edit root/c value=9
+        unlock
+        save
+        """),
   ]
 }

@@ -769,7 +769,8 @@ import Synchronization
       let secret = Set(stronger.flatMap { items[$0] ?? [] }).subtracting(weaker.flatMap { items[$0] ?? [] })
         .subtracting(sharedItems).subtracting([0])
       if let item = secret.first(where: { text.contains(word($0)) }) {
-        return "the part of class \(found) has item \(item), whose class is stronger"
+        return
+          "the part of class \(found) of generation \(archive.generation) has item \(item), whose class is stronger"
       }
     }
     return nil
