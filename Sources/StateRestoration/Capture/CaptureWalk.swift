@@ -39,7 +39,7 @@ internal import RestorationArchive
   /// Objects whose rows stay below that of one that came anew, unless they are met below another one.
   var stayedBehind: [ObjectIdentifier: LiveNode] = [:]
   /// Objects that have moved away from below one that came anew and have brought their rows, by their former keys and by those that
-  /// they have: what was below them and is not any more has left.
+  /// they have: an object that was below them, and that no other one lists, has left.
   var movedAway: Set<CaptureBatch.Key> = []
   /// The nodes that were removed, which those that were below them still name as their parents.
   var removed: [LiveNode] = []

@@ -83,7 +83,8 @@ extension LiveTree {
     for node in spared { park(node, below: anew) }
   }
 
-  /// Removes what was below objects that have moved away from below one that came anew, and has not moved along.
+  /// Removes the objects that were below a moved one and did not move along: the moved one brings their rows from below the one that
+  /// came anew.
   func removeLeftBelowMoved() {
     guard !walk.movedAway.isEmpty else { return }
     let stayed = Dictionary(walk.stayedBehind.values.map { ($0.key, $0) }) { first, _ in first }

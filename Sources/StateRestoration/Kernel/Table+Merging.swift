@@ -19,7 +19,7 @@ extension Table {
     _ other: RestorationArchive.PartedReader, _ otherParts: PartClasses, _ context: inout RestorationArchive.Context,
     isBeside: Bool = false, ways: [NodeID: NodeID] = [:]
   ) throws(ArchiveError) -> (rows: [NodeID: NodeID], records: [NodeID: NodeID]) {
-    // Rows that are there and not in the other table were live at the time of what was merged before, at the latest.
+    // The last save that was merged before is the latest in which a row that only this table has was live.
     writer.context.timeSaved = max(writer.context.timeSaved, context.timeSaved)
     var isPart = false
     for root in try other.roots where try other.node(root)?.attributes.flags.contains(.way) == true { isPart = true }
@@ -179,7 +179,7 @@ extension Table {
     var last: NodeID?
     for source in there {
       guard let row = targets[source], areThere.contains(row) else {
-        // What stood there has been closed since; another one may stand in its place.
+        // A later run has closed that object, and another one may have its place.
         last = try other.node(source).flatMap { places[$0.rowIdentifier] } ?? last
         continue
       }

@@ -109,14 +109,7 @@ extension Table {
         source.hasRecord, let row = try requireRow(key)
       else { continue }
       // While the object names no model, it goes on with that which it has learnt.
-      if let learnt = try former.row.flatMap({ (row) throws(ArchiveError) in
-        try other.writer.node(row)?.attributes.model
-      }),
-        var stored = try writer.node(row)?.attributes, stored.model == nil
-      {
-        stored.model = learnt
-        try writer.setAttributes(stored, of: row)
-      }
+      if let learnt = try former.row.flatMap(other.writer.node)?.attributes.model { try nameModel(learnt, of: row) }
       var facts = source.attributes
       facts.save = save
       let record = try insertRecord(in: row, facts)

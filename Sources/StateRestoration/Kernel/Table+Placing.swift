@@ -99,14 +99,16 @@ extension Table {
     }
     if placement.isEdit, let baseline = formerBaselines[row] { holding.baseline = baseline }
     hold(holding, placement.key)
-    // Before rows become one: what lies below them goes by what those above it are now.
-    if let model = arrivals.model(placement.key), var stored = try writer.node(row)?.attributes,
-      stored.model == nil
-    {
-      stored.model = model
-      try writer.setAttributes(stored, of: row)
-    }
+    // Before rows become one: the rows below them are compared with the models that the rows above them have by now.
+    if let model = arrivals.model(placement.key) { try nameModel(model, of: row) }
     try reopen(row)
+  }
+
+  /// Gives a row a model, if it has none.
+  mutating func nameModel(_ model: ModelIdentifier, of row: NodeID) throws(ArchiveError) {
+    guard var stored = try writer.node(row)?.attributes, stored.model == nil else { return }
+    stored.model = model
+    try writer.setAttributes(stored, of: row)
   }
 
   /// Has rows with nothing but *first* records become one with the row of the record that an object was given.
@@ -384,7 +386,7 @@ extension Table {
     var waiting = [(source, target)]
     var emptied: [(row: NodeID, target: NodeID)] = []
     while let (source, target) = waiting.popLast() {
-      // What it had is written in no file of the weaker part any more.
+      // The weaker part is written anew, so that no file of it has the values of this row.
       if parts[source.part].isWeaker(than: parts[target.part]) {
         try writer.remake(source.part)
         noteLeft(for: parts[target.part])
@@ -450,7 +452,7 @@ extension Table {
     }
   }
 
-  /// Says of a row what is said of another one, which an object had later: its role, whether it is closed, and when that was.
+  /// Copies role, closing and time from a row that an object had later.
   private mutating func takeStanding(of row: NodeID, _ target: NodeID) throws(ArchiveError) {
     try setFlag(.closed, closed.contains(row), of: target)
     if closed.contains(row) { closed.insert(target) } else { closed.remove(target) }

@@ -576,7 +576,7 @@ extension Table {
     try arrange(order, below: parent, since: former)
   }
 
-  /// Forgets where places have stood whose rows have all gone: what comes into them from other rows stands where it stood there.
+  /// Forgets the positions of places that have lost all their rows: a row that comes there from below another one brings its own.
   private mutating func forgetEmptyPlaces() throws(ArchiveError) {
     for (parent, former) in formerOrders {
       let children = try writer.children(of: parent)

@@ -22,7 +22,7 @@ struct LoadedState: Sendable {
   /// What the next whole generation takes the place of without continuing it.
   var retiring: [Generation] = []
 
-  /// What merging has done to it.
+  /// The traces of the merge of locked runs.
   var merging = Merging()
   /// What a marker calls the nodes that the disk has elsewhere, or under other numbers.
   var names = NodeNames()
@@ -35,7 +35,7 @@ struct LoadedState: Sendable {
   /// Whether the reader holds more than the disk does as a generation.
   var isMerged = false
 
-  /// What merging what was saved while locked has done to a state.
+  /// The traces of the merge of locked runs in a state.
   struct Merging: Sendable {
     /// Where the rows and the records are that this run has written while locked, by their numbers then.
     var ownRows: [NodeID: NodeID] = [:]

@@ -59,7 +59,7 @@ struct PreservationSession: Sendable {
   mutating func begin(continuing loaded: LoadedState) throws(ArchiveError) {
     var baselines: [NodeID: Table.Baseline] = [:]
     if let beside {
-      // Objects whose state could be read before have what they have, edited or not; and so have those that have come beside since.
+      // An object keeps its values at the unlock if its state could be read before, or if its record came beside since.
       for (row, key) in table.holders { baselines[loaded.merging.moved.row(row)] = table.holding(key)?.baseline }
       for (row, key) in beside.table.holders where beside.keys.contains(key) {
         guard let holding = beside.table.holding(key), holding.record != nil, let here = loaded.merging.ownRows[row]
@@ -278,7 +278,7 @@ struct PreservationSession: Sendable {
     // What comes is edited, or not, as it was before.
     for key in come {
       guard let holding = table.holding(key) else { continue }
-      // What a migration has made of no record is none.
+      // A migration that began with no record has left none.
       let hasRecord = try holding.record.flatMap(table.writer.node)?.hasRecord == true
       let isEdit = hasRecord && table.isEdited(key)
       beside?.table.update(key) {

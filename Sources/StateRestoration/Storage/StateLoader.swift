@@ -294,7 +294,7 @@ struct StateLoader: Sendable {
   /// Merges the pending generations, oldest first, and last the edits of this run.
   ///
   /// - Parameters:
-  ///   - merging: What it has done.
+  ///   - merging: Gets the traces of the merge.
   ///   - names: What a marker calls the nodes that the disk has elsewhere.
   /// - Returns: The change of the archive; nil when there is none.
   private func merge(

@@ -758,7 +758,7 @@ import Synchronization
       guard case .opened(let archive) = part.state else { return nil }
       return Protection(part.protection).map { (archive, $0) }
     }
-    // What has come into a stronger part has left the generation before as well, once the save is acknowledged.
+    // An acknowledged save removes a secret from the generation before as well.
     if let older = try? store.openPredecessor() { archives.append((older, protection)) }
     for (archive, found) in archives {
       let pieces = try [archive.read(0..<archive.byteCount)] + archive.frames
